@@ -18,9 +18,10 @@ TABLE = {
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
     "evenly.runtime.bound:collected": "evenly.collect:collect",
     "evenly.schedules.contract:check_engine": "evenly.targets.gpu.engines:check",
-    "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
+    "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.looking:lengths_of",
     "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",
-    "evenly.choosing.reuse:measured_on_gpu": "evenly.runtime.reuse:by_kernel",
+    "evenly.choosing.look:both_on_gpu": "evenly.runtime.looking:both_of",
+    "evenly.choosing.reuse:measured_on_gpu": "evenly.runtime.looking:reuse_of",
 }
 
 hooks.connect(TABLE)

@@ -15,7 +15,7 @@ from evenly.choosing.statistics import forget, work_of_items
 from evenly.choosing.task import Task
 from evenly.layouts import Batch
 from evenly.layouts.positions import ItemWork
-from evenly.runtime.lengths import measured
+from evenly.runtime.looking import lengths_of as measured
 from tests.items import KERNELS, arguments, batches
 from tests.test_items_by_size import products
 

@@ -12,7 +12,7 @@ from evenly.choosing.lengths import Sums, has_offsets, sums
 from evenly.choosing.walks import Sampled, of_lengths
 from evenly.gpus.gpu import WARP
 from evenly.layouts import convert
-from evenly.runtime.lengths import measured
+from evenly.runtime.looking import lengths_of as measured
 from tests.batteries import matrices
 
 LAYOUTS = {

@@ -12,8 +12,10 @@ import pytest
 import evenly as ev
 from evenly.choosing.candidates import candidates
 from evenly.choosing.cost import Cost
-from evenly.choosing.model import Rates, Work, group_cost, predicted
+from evenly.choosing.model import Rates, Work, groups_part, predicted, quickest
+from evenly.choosing.model import about as about_work
 from evenly.choosing.reuse import ANYWHERE, NOTHING, Reuse, reuse
+from evenly.choosing.rows import Groups, tables_of
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.task import SPMV, Task
 from evenly.gpus.numbers import for_gpu, measured, numbers
@@ -37,7 +39,8 @@ def best(layout: Any, task: Task = SPMV, **about: Any) -> ev.Schedule:
 
 
 def of_groups(made: Any, work: Work) -> Cost:
-    return group_cost(work, made, NUMBERS["groups"], Rates(work, NUMBERS))
+    _, costs = groups_part(Groups((made,)), Rates(about_work(work), tables_of(NUMBERS)), work.walks)
+    return next(costs.each(1))
 
 
 # ---- who may be chosen -------------------------------------------------------------------------------
@@ -115,6 +118,16 @@ def test_a_carveout_is_for_gpus_that_have_as_much_shared_memory() -> None:
     assert carved
     assert own.keys() - other.keys() == carved
     assert any(isinstance(schedule, ev.MergePath) for schedule in other)
+
+
+@tasks()
+def test_the_quickest_that_is_able_has_the_least_total(task: Task) -> None:
+    for layout in (equal_tiles(1000, 9), one_long(100_000, 20, 20_000, 777)):
+        work = Work(statistics(layout), task, columns=10**6)
+        found = predicted(work, NUMBERS)
+        for able in (lambda schedule: True, lambda schedule: schedule.engine == "owned"):
+            least = min(filter(able, found), key=lambda schedule: found[schedule].total)
+            assert quickest(work, NUMBERS, able) == least
 
 
 # ---- more work costs more ----------------------------------------------------------------------------

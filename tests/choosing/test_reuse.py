@@ -26,7 +26,7 @@ from evenly.choosing.reuse import (
 )
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import convert
-from evenly.runtime.reuse import by_kernel
+from evenly.runtime.looking import reuse_of as by_kernel
 
 from .structures import anywhere, equal_tiles, matrix, nearby
 

@@ -27,7 +27,7 @@ def test_a_warp_walks_until_the_longest_of_its_tiles_ends(lengths, lanes: int, i
     together = max(1, WARP // lanes)
     warps = [held[at : at + together] for at in range(0, len(held), together)]
     rounds = [-(-max(warp) // (lanes * items)) for warp in warps]
-    found = of_lengths(np.array(lengths)).rounds(lanes, lanes * items)
+    found = of_lengths(np.array(lengths)).rounds(lanes, np.array([lanes * items]))
     assert found == pytest.approx(sum(rounds) / len(rounds), rel=1e-12)
 
 
@@ -47,7 +47,7 @@ def test_a_sample_is_not_of_places_alone_where_structures_repeat() -> None:
     """In R-MAT, rows at multiples of powers of two are the longest."""
     lengths = np.diff(rmat(16).indptr)
     exact = np.ceil(lengths.reshape(-1, WARP).max(axis=1) / 3).mean()
-    assert 0.6 < of_lengths(lengths).rounds(1, 3) / exact < 1.5
+    assert 0.6 < of_lengths(lengths).rounds(1, np.array([3.0])) / exact < 1.5
 
 
 def test_the_sample_has_the_lengths_at_its_positions() -> None:
@@ -60,8 +60,9 @@ def test_the_sample_has_the_lengths_at_its_positions() -> None:
 
 def test_where_only_the_mean_is_known_all_tiles_are_alike() -> None:
     assert alike(10.0) == Walks(np.full((1, WARP), 10.0))
-    assert alike(10.0).rounds(4, 16) == alike(10.0).rounds(32, 32) == 1
-    assert alike(0.0).rounds(1, 5) == 0
+    assert alike(10.0).rounds(4, np.array([16.0, 3.0])).tolist() == [1, 4]
+    assert alike(10.0).rounds(32, np.array([32.0])) == 1
+    assert alike(0.0).rounds(1, np.array([5.0])) == 0
     assert alike(10.0) != alike(11.0)
 
 
@@ -84,15 +85,15 @@ def test_where_short_tiles_crowd_a_share_has_many() -> None:
     lengths = np.repeat([10, 0], 1024)
     lengths[-1] = 1
     found = of_lengths(lengths)
-    assert found.crowd(100, len(lengths)) == pytest.approx(1024, abs=15)
-    assert of_lengths(lengths[:1024]).crowd(100, 1024) == pytest.approx(10)
+    assert found.crowd(np.array([100]), len(lengths)) == pytest.approx(1024, abs=15)
+    assert of_lengths(lengths[:1024]).crowd(np.array([100]), 1024) == pytest.approx(10)
     mixed = np.random.default_rng(0).permutation(lengths)
-    assert 20 <= of_lengths(mixed).crowd(100, len(lengths)) <= 30
+    assert 20 <= of_lengths(mixed).crowd(np.array([100]), len(lengths)) <= 30
 
 
 @given(st.lists(st.integers(0, 50), max_size=300), st.integers(1, 10_000), st.integers(0, 2**40))
 def test_a_share_has_no_more_tiles_than_there_are(lengths, share: int, tiles: int) -> None:
-    found = of_lengths(np.array([*lengths, 0])).crowd(share, tiles)
+    found = of_lengths(np.array([*lengths, 0])).crowd(np.array([share]), tiles)
     assert 0 <= found <= max(tiles, 1) * (1 + 1e-9)
 
 

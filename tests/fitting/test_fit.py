@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.fitting import fit as fitting
+from evenly.fitting.batch import STEP, Batch, near
 from evenly.fitting.cases import Case
-from evenly.fitting.fit import Fit, Linear, limits, near
+from evenly.fitting.fit import Fit, Linear, limits
 from evenly.fitting.report import family_of, fold_of, judged, mean, table, unseen
 from evenly.fitting.tasks import TASKS
 from evenly.fitting.vector import GIVEN, as_text, logs, places, rows, with_logs
@@ -58,23 +58,36 @@ def test_the_file_of_a_gpu_keeps_the_comments() -> None:
 # ---- derivatives -----------------------------------------------------------------------------------
 def test_slopes_are_those_of_each_number_by_itself() -> None:
     case = times(numbers())[3]
-    (found,) = near([case], numbers())
+    batch = Batch([case], numbers())
+    found = near(batch, numbers())
     vector, where = logs(numbers()), places(numbers())
+    before = case.predictions(numbers())
     for at, place in enumerate(where):
-        alone = vector + fitting.STEP * (np.arange(len(vector)) == at)
+        alone = vector + STEP * (np.arange(len(vector)) == at)
         there = case.predictions(with_logs(numbers(), alone))
-        expected = (np.log(list(there.values())) - found.at) / fitting.STEP
-        slopes = np.where(found.index == at, found.slopes, 0.0).sum(1)
-        np.testing.assert_allclose(slopes, expected, atol=1e-9, err_msg=str(place))
+        slopes = np.where(found.index == at, found.slopes[0], 0.0).sum(1)
+        for schedule, us in there.items():
+            expected = math.log(us / before[schedule]) / STEP
+            slope = slopes[batch.schedules.index(schedule)]
+            assert slope == pytest.approx(expected, abs=1e-9), place
+
+
+def test_all_cases_are_predicted_at_once_as_one_by_one() -> None:
+    cases = times(numbers())
+    cases[2].us.pop("MergePath(block=256, items=3, min_blocks=0, carveout=-1)")
+    batch = Batch(cases, numbers())
+    totals = batch.totals(numbers())
+    for case, there, row in zip(cases, batch.there, totals, strict=True):
+        known = {s: us for s, us, here in zip(batch.schedules, row, there, strict=True) if here}
+        assert known == pytest.approx(case.predictions(numbers()), rel=1e-12)
 
 
 def test_gradient() -> None:
-    found = near(times(numbers())[:3], numbers())
+    batch = Batch(times(numbers())[:3], numbers())
     rng = np.random.default_rng(0)
-    for one in found:
-        one.lost = rng.random(len(one.lost))
     size = len(places(numbers()))
-    linear = Linear(found, np.array([1.0, 2.0, 1.0]), size)
+    linear = Linear(batch, near(batch, numbers()), np.array([1.0, 2.0, 1.0]), size)
+    linear.lost = np.where(batch.there, rng.random(batch.there.shape), 0.0)
     here, way = rng.normal(0, 0.05, size), rng.normal(size=size)
     gradient = linear.loss(here, 0.05)[1]
     ahead, behind = (linear.loss(here + step * way, 0.05)[0] for step in (1e-6, -1e-6))
@@ -92,7 +105,7 @@ def test_a_fit_finds_the_choices_of_other_numbers() -> None:
     rng = np.random.default_rng(1)
     truth = with_logs(numbers(), vector + rng.normal(0, 0.4, len(vector)))
     measured = times(truth)[:4]
-    found = Fit(map, silent).fitted(numbers(), measured, 3)
+    found = Fit(silent).fitted(numbers(), measured, 3)
     assert lost(measured, numbers()) > 0.05
     assert lost(measured, found) < lost(measured, numbers()) / 3
 
@@ -111,7 +124,7 @@ class Recorded(Fit):
     """Fits nothing, and keeps the cases that it was given."""
 
     def __init__(self) -> None:
-        super().__init__(map, silent)
+        super().__init__(silent)
         self.given: list[list[Case]] = []
 
     def fitted(self, start: Any, cases: list[Case], steps: int) -> Any:

@@ -16,7 +16,7 @@ from evenly.bench.families import of_families
 from evenly.bench.matrices import Source
 from evenly.choosing.statistics import statistics
 from evenly.fitting import cases, measuring
-from evenly.fitting.cases import Case, looked_at
+from evenly.fitting.cases import Case
 from evenly.fitting.tasks import SCHEDULES, SPMVS, TASKS, compiled, known, tried
 from evenly.gpus.numbers import measured as default_gpu
 from evenly.gpus.numbers import numbers
@@ -126,13 +126,6 @@ def test_schedules_may_have_more_parameters_than_when_they_were_measured() -> No
     for schedule in SCHEDULES:
         assert cases.as_now(str(schedule)) == str(schedule)
     assert cases.as_now("MergePath(block=256, items=4)") == str(ev.MergePath(256, 4))
-
-
-def test_a_sample_remembers_rounds() -> None:
-    work = looked_at(ev.csr(of_families(3, LARGEST)[0].make()), TASKS[0])
-    first = work.walks.rounds(4, 16)
-    work.walks.lengths[:] = 1000
-    assert work.walks.rounds(4, 16) == first
 
 
 def test_matrices_that_are_not_known_are_left_out() -> None:

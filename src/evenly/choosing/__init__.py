@@ -1,8 +1,8 @@
 """Choose a schedule for a layout and a kernel, from what is known before it runs.
 
-    statistics, lengths, walks, reuse  measure the tiles, and what they gather
+    statistics, lengths, walks, reuse  measure the tiles, and what they gather; look: both at once
     task                               describes the kernel
-    model, cost, auto                  predict what each schedule costs, and choose for `auto`
+    rows, model, cost, auto            predict what each schedule costs, and choose for `auto`
     equal                              tiles of equal length, whose offsets a plan does not read
     candidates                         the schedules that are tried by measuring
 

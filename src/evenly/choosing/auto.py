@@ -19,7 +19,8 @@ from .again import for_again
 from .cost import Cost
 from .dense import for_dense
 from .items import ON_CPU, for_items
-from .model import Work, predicted
+from .look import look
+from .model import Work, predicted, quickest
 from .reuse import NOTHING, reuse
 from .statistics import Statistics, statistics
 from .streams import for_streams
@@ -47,13 +48,17 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         return prescribed[0]
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
+    if not task.streams:
+        look(layout, task.width)
     st = statistics(layout)
     known = _known.get(layout)
     if known is None or known[0] is not st:
         known = _known[layout] = st, {}
     found = known[1].get((target, task))
     if found is None:
-        found = known[1][target, task] = next(iter(_costs(work_of(st, task, layout), layout)))
+        able = partial(fits, task=task)
+        best = quickest(work_of(st, task, layout), numbers_for(layout), able)
+        found = known[1][target, task] = best
     return found
 
 

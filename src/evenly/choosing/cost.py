@@ -1,8 +1,11 @@
-"""What a run costs on a GPU, in terms that explain it, all in microseconds."""
+"""What a run costs on a GPU, in terms that explain it, all in microseconds: numbers, or arrays of several runs."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
 
 SHARP = 6.0  # how little the limits of the hardware add up: the largest of them counts
 
@@ -16,14 +19,19 @@ class Cost(NamedTuple):
     limits of the hardware overlap, `work` overlaps them in part, and launch, tail and chain come on top.
     """
 
-    launch: float
-    memory: float
-    cache: float
-    lines: float
-    work: float
-    tail: float
-    chain: float
-    total: float
+    launch: Any
+    memory: Any
+    cache: Any
+    lines: Any
+    work: Any
+    tail: Any
+    chain: Any
+    total: Any
+
+    def each(self, count: int) -> Iterator[Cost]:
+        """Yield the costs of so many runs, of which a term that is the same for all may be one number."""
+        terms = (np.broadcast_to(term, count).tolist() for term in self)
+        return map(Cost, *terms)
 
     def __str__(self) -> str:
         parts = (f"{name} {us:.1f}" for name, us in self._asdict().items() if us >= 0.05)
@@ -31,12 +39,12 @@ class Cost(NamedTuple):
 
 
 def cost(
-    limits: tuple[float, float, float],
-    work: float,
-    launch: float,
-    chain: float,
-    overlap: float,
-    late: float = 0.0,
+    limits: tuple[Any, Any, Any],
+    work: Any,
+    launch: Any,
+    chain: Any,
+    overlap: Any,
+    late: Any = 0.0,
 ) -> Cost:
     """Put the terms together.
 

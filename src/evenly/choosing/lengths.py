@@ -37,8 +37,7 @@ def sums(layout: Any) -> Sums | None:
     """Return the sums over all tiles, or None for a layout in host memory whose lengths no offsets show."""
     if isinstance(layout, PatternBatch):
         return _of_items(layout)
-    known = isinstance(layout, ItemWork) and isinstance(layout.base, PatternBatch)
-    if device_of(layout) == "cuda" and not known:
+    if by_gpu(layout):
         return measured_on_gpu(layout)
     found = _lengths(layout)
     if found is None:
@@ -48,6 +47,12 @@ def sums(layout: Any) -> Sums | None:
     moment = float((lengths * np.arange(len(lengths), dtype=np.float64)).sum())
     greatest, empty = int(lengths.max(initial=0)), int((lengths == 0).sum())
     return Sums(float((lengths * lengths).sum()), greatest, empty, moment, of_lengths(found))
+
+
+def by_gpu(layout: Any) -> bool:
+    """Whether a kernel on the layout's GPU has to measure the lengths."""
+    one = layout.base if isinstance(layout, ItemWork) else layout
+    return device_of(layout) == "cuda" and not isinstance(one, PatternBatch)
 
 
 def _lengths(layout: Any) -> Any:

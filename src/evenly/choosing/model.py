@@ -1,17 +1,20 @@
-"""Predict what a schedule costs on a GPU, from the statistics of the tiles, the columns and the kernel.
+"""Predict what schedules cost on a GPU, from the statistics of the tiles, the columns and the kernel.
 
 The hardware limits every schedule alike: bytes from memory, bytes out of L2, lines that L1 looks up. What differs is
 the work of the warps: `groups` own whole tiles, `shares` divide atoms evenly, `bins` sort tiles. The numbers are in the
 data file of the GPU, with their units; `evenly fit` measures and fits them.
+
+The formulas work on arrays: all schedules of a kind are predicted at once, (schedules,), and for a fit all of its
+cases, (cases, schedules).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from evenly.gpus.gpu import WARP
 
 from .cost import Cost, cost
 from .reuse import ANYWHERE, SECTOR, Reuse
+from .rows import Bins, Groups, Shares, Tables, tables_of
 from .statistics import Statistics
 from .task import INDEX, SPMV, Task
 from .walks import Walks, alike
@@ -63,10 +67,10 @@ class Work:
         return not self.task.streams
 
     @property
-    def arrays(self) -> tuple[int, ...]:
-        """Bytes of an atom in each of the arrays that are read in order."""
+    def arrays(self) -> tuple[float, float]:
+        """Bytes of an atom in each of the two arrays that are read in order. There may be one: inf takes no lines."""
         if not self.gathers:
-            return (self.atom_bytes,)
+            return (self.atom_bytes, math.inf)
         # What is not in order, as the ids of one pattern, is near.
         return max(self.atom_bytes - self.task.width, 1), self.task.width
 
@@ -77,7 +81,7 @@ class Work:
         The tiles are those that an atom finds itself in, since most atoms may be in few long ones.
         """
         length = self.st.mean * (1 + self.st.spread**2)
-        return sum(min(1.0, length * size / LINE) for size in self.arrays)
+        return sum(min(1.0, length * size / LINE) for size in self.arrays if size < math.inf)
 
     @property
     def filled(self) -> float:
@@ -90,228 +94,274 @@ class Work:
         places = self.filled * 2 * INDEX + st.tiles / 8 if listed else st.tiles * INDEX
         return st.atoms * self.atom_bytes + st.tiles * self.task.width + places
 
-    def tiles_cost(self, own: Numbers) -> float:
-        """Return the work of the tiles of a list, and of the others."""
-        bare = self.st.tiles - self.filled
-        return self.filled * float(own["tile"]) + bare * float(own["bare"])
+
+class About(NamedTuple):
+    """The numbers of a work that formulas take: of one, or (works, 1) of several.
+
+    moved: bytes in order, without and with a list of tiles. size: bytes of a value as lanes exchange it. vector: bytes
+    that are gathered from. narrow: whether ids take 1 or 2 bytes. Others are those of Work, Statistics, Task and Reuse.
+    """
+
+    tiles: Any
+    atoms: Any
+    greatest: Any
+    empty: Any
+    filled: Any
+    moved: Any
+    moved_listed: Any
+    tile_lines: Any
+    first: Any
+    second: Any
+    atom_bytes: Any
+    width: Any
+    size: Any
+    vector: Any
+    near: Any
+    apart: Any
+    gathers: Any
+    by_tile: Any
+    narrow: Any
+    once: Any
+    by_columns: Any
 
 
+def about(work: Work) -> About:
+    st, task, (first, second) = work.st, work.task, work.arrays
+    return About(
+        float(st.tiles),
+        float(st.atoms),
+        float(st.greatest),
+        st.empty,
+        work.filled,
+        work.moved(),
+        work.moved(listed=True),
+        work.tile_lines,
+        first,
+        second,
+        task.atom_bytes,
+        task.width,
+        max(task.width, task.exchanged),
+        float(work.columns * task.width),
+        work.reuse.near,
+        work.reuse.apart,
+        work.gathers,
+        task.by_tile,
+        work.gathers and task.atom_bytes < INDEX + task.width,
+        not task.kept,
+        work.by_columns,
+    )
+
+
+# ---- what all schedules share ----------------------------------------------------------------------
 class Rates:
     """What all schedules of a prediction share.
 
-    n: the table of rates. narrow: see `share_cost`. beside: the share of gathers that find their 32 bytes neither in
-    use nor in L1 from long before. gathered: bytes of all gathers out of L2. in_order: bytes that are moved in order,
-    and the microseconds of memory, without and with a list of tiles. wave: threads that run at once. tile_lines: see
-    `Work`.
+    beside: the share of gathers that find their 32 bytes neither in use nor in L1 from long before. gathered: bytes of
+    all gathers out of L2. memory: microseconds of it, without and with a list of tiles.
     """
 
-    def __init__(self, work: Work, numbers: Numbers) -> None:
-        self.n = n = numbers["rates"]
-        self.narrow: Numbers = numbers["narrow"]
-        self.multiprocessors: int = numbers["multiprocessors"]
-        self.wave = self.multiprocessors * numbers["threads"]
-        st, vector = work.st, work.columns * work.task.width
-        self.beside = work.reuse.near * max(0.0, 1 - n["l1"] / max(vector, 1))
-        sectors = SECTOR * work.reuse.near * st.atoms
-        once = self.multiprocessors * min(vector, n["l1"])
-        self.gathered = min(sectors, SECTOR * self.beside * st.atoms + once)
-        self.in_order = [
-            self._memory(work.moved(listed), sectors, vector) for listed in (False, True)
-        ]
-        self.atoms, self.tile_lines = st.atoms, work.tile_lines
+    def __init__(self, a: About, tables: Tables) -> None:
+        self.a, self.tables, self.n = a, tables, tables.rates
+        n = self.n
+        self.beside = a.near * np.maximum(0.0, 1 - n["l1"] / np.maximum(a.vector, 1))
+        sectors = SECTOR * a.near * a.atoms
+        once = tables.multiprocessors * np.minimum(a.vector, n["l1"])
+        self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
+        in_memory = np.minimum(a.vector, sectors)
+        self.memory = [self._memory(moved + in_memory) for moved in (a.moved, a.moved_listed)]
 
-    def _memory(self, moved: float, sectors: float, vector: float) -> tuple[float, float]:
-        """Return the bytes that are moved in order, and the microseconds of memory."""
-        size = moved + min(vector, sectors)
+    def _memory(self, size: Any) -> Any:
         # L2 keeps some of what just does not fit.
-        share = min(max((size / self.n["l2"] - 0.6) / 0.8, 0.0), 1.0)
-        return moved, size * share / self.n["memory"]
+        share = np.minimum(np.maximum((size / self.n["l2"] - 0.6) / 0.8, 0.0), 1.0)
+        return size * share / self.n["memory"]
 
-    def limits(
-        self, lines: float, again: float = 0.0, listed: bool = False
-    ) -> tuple[float, float, float]:
+    def limits(self, lines: Any, again: Any = 0.0, listed: Any = False) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: see `moved`.
+        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: whether a list
+        of the tiles that have atoms is read.
         """
-        moved, memory = self.in_order[listed]
-        cached = moved + self.gathered + self.atoms * again
-        return memory, cached / self.n["cache"], self.atoms * lines / self.n["lines"]
+        a, n, (plain, lists) = self.a, self.n, self.memory
+        memory = plain + (lists - plain) * listed
+        moved = a.moved + (a.moved_listed - a.moved) * listed
+        cached = moved + self.gathered + a.atoms * again
+        return memory, cached / n["cache"], a.atoms * lines / n["lines"]
 
-    def late(self, blocks: float, block: int, heaviest: float = 1.0) -> float:
+    def late(self, blocks: Any, block: Any, heaviest: Any = 1.0) -> Any:
         """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
 
         While the last blocks end, others have none: `last` of a wave, or of all blocks if they are fewer. The block
         that has the most work may be among them, `heaviest` times the mean: `heavy` of what it has more.
         """
-        blocks = max(blocks, 1.0)
-        more = self.n["heavy"] * (heaviest - 1) * self.multiprocessors / blocks
-        return float(self.n["last"] * min(1.0, self.wave / (block * blocks)) + more)
+        blocks = np.maximum(blocks, 1.0)
+        more = self.n["heavy"] * (heaviest - 1) * self.tables.multiprocessors / blocks
+        return self.n["last"] * np.minimum(1.0, self.tables.wave / (block * blocks)) + more
+
+    def of_atoms(self, own: Mapping[str, Any]) -> Any:
+        """Return the work of an atom under shares or bins."""
+        a = self.a
+        atom = by_width(own["atom"], own["wide"], a.size) + a.gathers * own["gathers"]
+        return atom + self.beside * own["far"]
+
+    def of_tiles(self, own: Mapping[str, Any]) -> Any:
+        """Return the work of the tiles that have atoms, and of the others."""
+        a = self.a
+        return a.filled * own["tile"] + (a.tiles - a.filled) * own["bare"]
+
+
+def by_width(narrow: Any, wide: Any, size: Any) -> Any:
+    """Return a cost for values of this size, from those for 4 and for 8 bytes."""
+    return np.maximum(narrow + (wide - narrow) * ((size - INDEX) / (WIDE - INDEX)), LEAST * narrow)
+
+
+# ---- groups of lanes that own whole tiles ----------------------------------------------------------
+def lanes_for(work: Work) -> tuple[int, ...]:
+    """Return the numbers of lanes that may be among the quickest for tiles of this mean length."""
+    if work.by_columns:
+        return (1,)
+    mean = work.st.mean
+    able = tuple(n for n in LANES if mean / TOO_FEW <= n <= TOO_MANY * max(mean, 4.0))
+    return able or LANES[-1:]
+
+
+def able_groups(work: Work) -> Groups:
+    """Return schedules that give a tile to a thread or group, for numbers of atoms that a lane loads at once.
+
+    Where adjacent atoms read adjacent memory, also those with runs of them, for groups of up to a warp.
+    """
+    runs = RUNS if work.task.runs and not work.by_columns else ()
+    return groups_of(lanes_for(work), tuple(n for n in runs if n * work.task.width <= RUN_BYTES))
+
+
+@functools.cache
+def groups_of(lanes: tuple[int, ...], runs: tuple[int, ...]) -> Groups:
+    plain = (made for n in lanes for made in _plain(n))
+    some = (s.GroupMapped(n, items=run, run=run) for n in lanes if 2 <= n <= WARP for run in runs)
+    return Groups((*plain, *some))
+
+
+def _plain(lanes: int) -> list[Any]:
+    if lanes == 1:
+        return [s.ThreadMapped(128, items=items) for items in ITEMS_ALONE]
+    return [s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS]
+
+
+def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
+    """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
+
+    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and
+    empty tiles save the share `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for
+    numbers of 8 bytes; gathers: more if it gathers. far: us a gather out of L2; few: more for each time that lanes are
+    halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
+    """
+    a, n, own = rates.a, rates.n, made.numbers(rates.tables)
+    lanes, items, run = made.lanes, made.items, made.run
+    warps = a.tiles * (lanes / WARP)
+    walked = warps * rounds * items
+    item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
+    few = a.width / INDEX * made.halved
+    starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
+    busy = np.maximum(0.0, starts - own["hidden"]) + walked * item
+    busy = busy + a.atoms * rates.beside * (own["far"] + few * own["few"])
+    apart = a.apart + (1 - a.apart) * made.scattered
+    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
+    lines = np.maximum(a.atom_bytes / LINE, a.tile_lines * beside / made.each)
+    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
+    part = SECTOR / made.each
+    left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
+    again = n["again"] * beside * rates.beside * left
+    chain = own["round"] * np.ceil(a.greatest / (lanes * items))
+    chain = chain + own["each"] * np.ceil(a.greatest / lanes)
+    chain = chain + n["meet"] * warps * (lanes > WARP)
+    tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
+    return cost(rates.limits(lines, again), busy, own["launch"], chain, n["overlap"], tail)
+
+
+# ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
+def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
+    """Predict the cost of shares.
+
+    crowd: of Walks. Numbers: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for
+    one that gathers, that depends on its tile; narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare:
+    under a list of tiles, us of a tile without atoms.
+    """
+    a, n, own = rates.a, rates.n, made.own
+    atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
+    busy = rates.of_tiles(own) + a.atoms * atom
+    lines = a.atom_bytes / LINE + n["gather"] * np.minimum(1.0, a.apart * made.run)
+    launch = own["launch"] + n["partition"] * (made.run > 1) * a.once
+    search = made.items * np.log2(np.maximum(crowd, 1.0))
+    wide = crowd > SEARCHED * made.share
+    chain = n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded
+    tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
+    limits = rates.limits(lines, listed=made.listed)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
+
+
+def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -> Cost:
+    """Predict the cost of bins.
+
+    threads, rounds, longest: of `walked_in_bins`. Numbers: as for groups and shares. chain: us for each round of a team
+    in the longest tile.
+    """
+    a, n, own = rates.a, rates.n, made.own
+    threads = a.tiles * threads
+    busy = threads / WARP * own["warp"] + a.tiles / WARP * rounds * made.items * own["item"]
+    busy = busy + rates.of_tiles(own) + a.atoms * rates.of_atoms(own)
+    lines = a.atom_bytes / LINE + n["gather"] * a.apart
+    limits = rates.limits(lines, listed=True)
+    tail = rates.late(threads / made.block, made.block)
+    chain = own["chain"] * np.ceil(longest / made.items)
+    return cost(limits, busy, own["launch"], chain, n["overlap"], tail)
+
+
+def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any]:
+    """Return, for each schedule of bins: threads and rounds of threads for each tile, and a thread's longest walk.
+
+    The longest tile is looked at, too, though most samples do not have it.
+    """
+    sampled, share = walks.counted
+    lengths, share = np.append(sampled, greatest), np.append(share, 0.0)
+    team = made.team_of(lengths)
+    walked = np.where(team == 1, np.minimum(made.ends[:, :1], lengths + 2), lengths)
+    rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items[:, None])), 0.0)
+    return (team * (lengths > 0)) @ share, (rounds * team) @ share, (lengths / team).max(1)
+
+
+# ---- all of them -------------------------------------------------------------------------------------
+def parts(work: Work, tables: Tables) -> list[tuple[tuple[s.Schedule, ...], Cost]]:
+    """Return the candidates that can run the task, kind by kind, and what each costs, as arrays."""
+    rates, task, walks = Rates(about(work), tables), work.task, work.walks
+    groups = able_groups(work)
+    found = [groups_part(groups, rates, walks)]
+    if not task.whole_tiles:
+        # One-shot calls would make the list of tiles each time.
+        lists = task.kept and work.st.empty > 0
+        shares = tables.shares(task.runs and not task.by_tile, lists)
+        crowd = shares.crowd(walks, work.st.tiles)
+        found.append((shares.schedules, of_shares(shares, rates, crowd)))
+    if task.kept:  # one-shot calls would sort the tiles each time
+        bins = tables.bins
+        walked = walked_in_bins(bins, walks, work.st.greatest)
+        found.append((bins.schedules, of_bins(bins, rates, *walked)))
+    return found
+
+
+def groups_part(made: Groups, rates: Rates, walks: Walks) -> tuple[tuple[s.Schedule, ...], Cost]:
+    return made.schedules, of_groups(made, rates, made.rounds(walks), made.heaviest(walks))
 
 
 def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     """Predict the cost of each candidate that can run the task."""
-    rates = Rates(work, numbers)
-    found = {g: group_cost(work, g, numbers["groups"], rates) for g in groups(work)}
-    if work.task.runs and not work.by_columns:
-        found |= {g: group_cost(work, g, numbers["runs"], rates) for g in runs(work)}
-    if not work.task.whole_tiles:
-        found |= {
-            made: share_cost(work, made, row, rates) for made, row in rows(numbers, "shares", work)
-        }
-    if work.task.kept:  # one-shot calls would sort the tiles each time
-        found |= {
-            made: bins_cost(work, made, row, rates) for made, row in rows(numbers, "bins", work)
-        }
+    found: dict[s.Schedule, Cost] = {}
+    for schedules, costs in parts(work, tables_of(numbers)):
+        found |= zip(schedules, costs.each(len(schedules)), strict=True)
     return found
 
 
-def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Numbers]]:
-    """Yield the schedules of a table, each with its numbers."""
-    for row in numbers[table]:
-        made = schedule_of(row["schedule"], tuple(row["with"].items()))
-        runs = (work.task.runs and not work.task.by_tile) or getattr(made, "run", 1) == 1
-        # One-shot calls would make the list each time.
-        lists = work.task.kept and work.st.empty > 0
-        if runs and (lists or not getattr(made, "hypersparse", False)):
-            yield made, row
-
-
-@functools.cache
-def schedule_of(name: str, parameters: tuple[tuple[str, int], ...]) -> s.Schedule:
-    made: s.Schedule = s.TABLE[name].make(**dict(parameters))
-    return made
-
-
-# ---- groups of lanes that own whole tiles ----------------------------------------------------------
-def lanes_for(work: Work) -> list[int]:
-    """Return the numbers of lanes that may be among the quickest for tiles of this mean length."""
-    if work.by_columns:
-        return [1]
-    mean = work.st.mean
-    able = [n for n in LANES if mean / TOO_FEW <= n <= TOO_MANY * max(mean, 4.0)]
-    return able or [LANES[-1]]
-
-
-def groups(work: Work) -> list[Any]:
-    """Return schedules that give a tile to a thread or group, for numbers of atoms that a lane loads at once."""
-    return [made for lanes in lanes_for(work) for made in _groups(lanes)]
-
-
-@functools.cache
-def _groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
-    if lanes == 1:
-        return tuple(s.ThreadMapped(128, items=items) for items in ITEMS_ALONE)
-    return tuple(s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS)
-
-
-def runs(work: Work) -> list[s.GroupMapped]:
-    """Return such schedules with runs of adjacent atoms, for groups of up to a warp."""
-    able = [n for n in lanes_for(work) if 2 <= n <= WARP]
-    lengths = [run for run in RUNS if run * work.task.width <= RUN_BYTES]
-    return [_run(lanes, run) for lanes in able for run in lengths]
-
-
-@functools.cache
-def _run(lanes: int, run: int) -> s.GroupMapped:
-    return s.GroupMapped(lanes, items=run, run=run)
-
-
-def group_cost(work: Work, made: Any, own: Numbers, rates: Rates) -> Cost:
-    """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
-
-    own: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and empty tiles save the share
-    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers:
-    more if it gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us
-    for each round of the longest tile, and each: for each atom of a lane there.
-    """
-    st, width, n = work.st, work.task.width, rates.n
-    lanes, items, run = getattr(made, "size", 1), made.items, getattr(made, "run", 1)
-    warps = st.tiles * lanes / WARP
-    walked = warps * work.walks.rounds(lanes, lanes * items) * items
-    item = by_width(own["item"], own["wide"], work.task) + work.gathers * own["gathers"]
-    few = max(0.0, math.log2(8 / lanes)) * width / INDEX
-    starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
-    busy = max(0.0, starts - own["hidden"]) + walked * item
-    busy += st.atoms * rates.beside * (own["far"] + few * own["few"])
-    alone = work.by_columns
-    streamed = work.atom_bytes / LINE
-    apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
-    lines = streamed if alone else max(streamed, rates.tile_lines / (lanes * run))
-    lines += n["gather"] * min(1.0, apart * run) * work.gathers
-    left = sum(max(0.0, SECTOR / (lanes * run) - size) for size in work.arrays)
-    again = 0.0 if alone else n["again"] * left * rates.beside
-    chain = own["round"] * math.ceil(st.greatest / (lanes * items))
-    chain += own["each"] * math.ceil(st.greatest / lanes)
-    chain += n["meet"] * warps if lanes > WARP else 0.0
-    tiles = max(1, made.block // lanes)  # of a block
-    tail = rates.late(st.tiles / tiles, made.block, work.walks.heaviest(tiles))
-    return cost(rates.limits(lines, again), busy, own["launch"], chain, n["overlap"], tail)
-
-
-def by_width(narrow: float, wide: float, task: Task) -> float:
-    """Return a cost for values of this size, from those for 4 and for 8 bytes."""
-    size = max(task.width, task.exchanged)
-    return max(narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX), LEAST * narrow)
-
-
-# ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
-def share_cost(work: Work, made: Any, own: Numbers, rates: Rates) -> Cost:
-    """Predict the cost of shares.
-
-    own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for one that gathers, that
-    depends on its tile. rates.narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare: under a list of
-    tiles, us of a tile without atoms.
-    """
-    st, n = work.st, rates.n
-    run, listed = getattr(made, "run", 1), getattr(made, "hypersparse", False)
-    atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
-    atom += work.task.by_tile * own["by_tile"] + rates.beside * own["far"]
-    if work.gathers and work.atom_bytes < INDEX + work.task.width:
-        atom += rates.narrow.get(f"{made.items} by {run}", rates.narrow["others"])
-    busy = (work.tiles_cost(own) if listed else st.tiles * own["tile"]) + st.atoms * atom
-    lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
-    launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])
-    chain = 0.0
-    if made.engine == "nonzero" and not listed:
-        share = made.block * made.items
-        crowd = work.walks.crowd(share, st.tiles)
-        wide = crowd > SEARCHED * share
-        chain = n["turn"] * (made.items * math.log2(crowd) if wide else crowd / made.block)
-    units = st.atoms + (st.tiles if made.engine == "merge" else 0)
-    tail = rates.late(units / (made.block * made.items), made.block)
-    return cost(rates.limits(lines, listed=listed), busy, launch, chain, n["overlap"], tail)
-
-
-def bins_cost(work: Work, made: s.Lrb, own: Numbers, rates: Rates) -> Cost:
-    """Predict the cost of bins.
-
-    own: as for groups and shares. chain: us for each round of a team in the longest tile.
-    """
-    st, n, (lengths, share) = work.st, rates.n, work.walks.counted
-    team = team_of(lengths, made)
-    walked = np.where(team == 1, np.minimum(made.thread, lengths + 2), lengths)
-    rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items)), 0.0)
-    threads = st.tiles * float(share @ (team * (lengths > 0)))
-    busy = threads / WARP * own["warp"]
-    busy += st.tiles / WARP * float(share @ (rounds * team)) * made.items * own["item"]
-    atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
-    busy += work.tiles_cost(own) + st.atoms * (atom + rates.beside * own["far"])
-    longest = max(float((lengths / team).max()), st.greatest / team_of(st.greatest, made))
-    lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
-    limits = rates.limits(lines, listed=True)
-    tail = rates.late(threads / made.block, made.block)
-    return cost(
-        limits,
-        busy,
-        own["launch"],
-        own["chain"] * math.ceil(longest / made.items),
-        n["overlap"],
-        tail,
-    )
-
-
-def team_of(lengths: Any, made: s.Lrb) -> Any:
-    """Return how many threads of Lrb walk tiles of these lengths."""
-    teams = np.array((1, made.lanes, WARP, made.block))
-    return teams[np.searchsorted((made.thread, made.group, made.warp), lengths, "right")]
+def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
+    """Return the candidate of the least predicted time among those that are able to run."""
+    found = parts(work, tables_of(numbers))
+    schedules: list[s.Schedule] = [schedule for some, _ in found for schedule in some]
+    order = np.concatenate([costs.total for _, costs in found]).argsort(kind="stable")
+    return next(filter(able, map(schedules.__getitem__, order.tolist())))

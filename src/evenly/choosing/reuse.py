@@ -60,9 +60,14 @@ class Sample:
         return min(BEFORE, max(self.step - 1, 0))  # the first one has no more
 
 
+PART = (
+    TOGETHER - 1
+)  # atoms that one thread looks at; the nearest are those that the probe is gathered with
+
+
 @layout
 class Probes(LayoutInstance):
-    """Tiles of the atoms that precede one that is looked at, which is the end of the tile."""
+    """Tiles of the atoms that precede one that is looked at: parts of PART of them, the nearest first."""
 
     base: Layout
     probes: int
@@ -71,17 +76,31 @@ class Probes(LayoutInstance):
 
     @property
     def num_tiles(self):
-        return self.probes
+        return self.probes * self.parts()
 
     @property
     def num_atoms(self):
         return self.base.num_atoms
 
+    def parts(self):
+        return max(1, (self.before + PART - 1) // PART)
+
+    def number(self, tile):
+        return tile // self.parts()
+
+    def probe(self, tile):
+        """Return the atom that is looked at."""
+        return (self.number(tile) + 1) * self.step - 1
+
+    def nearest(self, tile):
+        return tile % self.parts() == 0
+
     def begin(self, tile):
-        return self.end(tile) - self.before
+        at = self.probe(tile)
+        return max(at - self.before, at - (tile % self.parts() + 1) * PART)
 
     def end(self, tile):
-        return (tile + 1) * self.step - 1
+        return self.probe(tile) - tile % self.parts() * PART
 
 
 _known: weakref.WeakKeyDictionary[Any, dict[int, Reuse]] = weakref.WeakKeyDictionary()
@@ -95,10 +114,17 @@ def reuse(layout: LayoutInstance | None, width: int) -> Reuse:
     """
     if layout is None:
         return ANYWHERE
-    known = _known.setdefault(layout, {})
-    if width not in known:
-        known[width] = _measured(layout, max(1, SECTOR // width))
-    return known[width]
+    if not known(layout, width):
+        keep(layout, width, _measured(layout, together_of(width)))
+    return _known[layout][width]
+
+
+def known(layout: LayoutInstance, width: int) -> bool:
+    return width in _known.get(layout, ())
+
+
+def keep(layout: LayoutInstance, width: int, found: Reuse) -> None:
+    _known.setdefault(layout, {})[width] = found
 
 
 def forget(layout: Any) -> None:
@@ -106,14 +132,26 @@ def forget(layout: Any) -> None:
     _known.pop(layout, None)
 
 
+def together_of(width: int) -> int:
+    """Return how many numbers of so many bytes lie in 32 bytes."""
+    return max(1, SECTOR // width)
+
+
+def sample_of(layout: LayoutInstance) -> Sample | None:
+    """Return which atoms are to be looked at; None if columns are unknown, or there are none."""
+    cls: Any = type(layout)
+    sample = Sample(int(layout.max_atoms))
+    positions = is_default("atom_id", cls.atom_id)  # other ids may be any numbers
+    found = accessors(cls).get("column") == (False, True) and positions and sample.probes
+    return sample if found else None
+
+
 def _measured(layout: LayoutInstance, together: int) -> Reuse:
     if isinstance(layout, PatternBatch):
         return _measured(layout[0], together) if len(layout) else NOTHING
-    cls: Any = type(layout)
     unknown = NEARBY if isinstance(layout, Items) else ANYWHERE  # columns within a small item
-    sample = Sample(int(layout.max_atoms))
-    positions = is_default("atom_id", cls.atom_id)  # other ids may be any numbers
-    if accessors(cls).get("column") != (False, True) or not positions or not sample.probes:
+    sample = sample_of(layout)
+    if sample is None:
         return unknown
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout, sample, together)

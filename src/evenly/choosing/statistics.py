@@ -14,7 +14,7 @@ from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance, is_layout
 from evenly.layouts.positions import ItemWork
 
-from .lengths import sums
+from .lengths import Sums, sums
 from .walks import Walks
 
 
@@ -47,23 +47,42 @@ _work: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary() 
 
 def statistics(layout: Any) -> Statistics:
     """Return the statistics of a layout's tiles. They are remembered as long as the layout lives."""
+    base = judged_by(layout)
+    if base is not layout:
+        return statistics(base)
+    if layout not in _known:
+        keep(layout, _sums(layout))
+    return _known[layout]
+
+
+def judged_by(layout: Any) -> Any:
+    """Return the layout whose statistics are used: itself, or its base.
+
+    A frontier is made anew for each step, on the device. With the base layout's statistics nothing is read back.
+    """
     base = getattr(type(layout), "delegate", None)
     own = "offsets" in type(layout).__fields__
     on_gpu = own and type(layout.offsets) is not np.ndarray
     if base is not None and (on_gpu or growing(type(layout))):
-        # A frontier is made anew for each step, on the device. Use the base layout's statistics: nothing is read back.
-        return statistics(getattr(layout, base))
-    found = _known.get(layout)
-    if found is None:
-        found = _known[layout] = _measure(layout)
-    return found
+        return judged_by(getattr(layout, base))
+    return layout
+
+
+def known(layout: LayoutInstance) -> bool:
+    return layout in _known
+
+
+def keep(layout: LayoutInstance, found: Sums | None) -> None:
+    """Keep what was measured of a layout as its statistics."""
+    _known[layout] = _of_sums(layout, found)
 
 
 def work_of_items(layout: LayoutInstance) -> Statistics:
     """Return the statistics of a layout's items as tiles, whose atoms are their work. They are remembered, too."""
     found = _work.get(layout)
     if found is None:
-        found = _work[layout] = _measure(ItemWork(layout))
+        work = ItemWork(layout)
+        found = _work[layout] = _of_sums(work, _sums(work))
     return found
 
 
@@ -75,14 +94,15 @@ def forget(values: Iterable[Any]) -> None:
             _work.pop(value, None)
 
 
-def _measure(layout: LayoutInstance) -> Statistics:
+def _sums(layout: LayoutInstance) -> Sums | None:
+    return sums(layout) if int(layout.max_tiles) else None
+
+
+def _of_sums(layout: LayoutInstance, found: Sums | None) -> Statistics:
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
-    if tiles == 0:
-        return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)
-    mean, found = atoms / tiles, sums(layout)
+    mean = atoms / tiles if tiles else 0.0
     if found is None:
         return Statistics(tiles, atoms, mean, 0, 0.0, 0.0)
     deviation = math.sqrt(max(0.0, found.squares / tiles - mean * mean))
-    empty = found.empty / tiles
     rest = found.moment, found.walks
-    return Statistics(tiles, atoms, mean, found.greatest, deviation, empty, *rest)
+    return Statistics(tiles, atoms, mean, found.greatest, deviation, found.empty / tiles, *rest)

@@ -50,7 +50,6 @@ class Walks:
 
     def __init__(self, lengths: Lengths) -> None:
         self.lengths = lengths
-        self._heaviest: dict[int, float] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Walks) and np.array_equal(self.lengths, other.lengths)
@@ -72,21 +71,29 @@ class Walks:
         lengths, counts = np.unique(self.lengths, return_counts=True)
         return lengths, counts / self.lengths.size
 
-    def rounds(self, lanes: int, atoms: int) -> float:
+    def rounds(self, lanes: int, atoms: Lengths) -> Lengths:
         """Return how many rounds a warp walks, on average, if each tile has `lanes` lanes that take `atoms` at once.
 
-        A warp of several tiles walks until the longest of them ends.
+        There is one number for each of the atoms. A warp of several tiles walks until the longest of them ends.
         """
-        found = np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms))
-        return float(found.sum()) / found.size
+        each = (1 / atoms)[:, None]
+        if lanes >= WARP:
+            lengths, share = self.counted
+            alone: Lengths = np.ceil(lengths * each) @ share
+            return alone
+        longest = self.longest[WARP // lanes]
+        found: Lengths = np.ceil(longest * each).sum(1) / longest.size
+        return found
 
     def heaviest(self, tiles: int) -> float:
         """Return the most atoms of so many adjacent tiles (1, 2, 4, ...), over the mean; of WARP, if they are more."""
         tiles = min(tiles, WARP)
-        if tiles not in self._heaviest:
-            atoms = self.lengths.reshape(-1, tiles).sum(1)
-            self._heaviest[tiles] = float(atoms.max() / atoms.mean()) if atoms.any() else 1.0
-        return self._heaviest[tiles]
+        atoms = self.lengths.reshape(-1, tiles).sum(1)
+        return float(atoms.max()) / (tiles * self.mean) if self.mean else 1.0
+
+    @functools.cached_property
+    def mean(self) -> float:
+        return float(self.lengths.sum()) / self.lengths.size
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:
@@ -94,11 +101,13 @@ class Walks:
         runs = np.append(np.arange(0, len(self.lengths), TOGETHER), len(self.lengths))
         return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
-    def crowd(self, share: int, tiles: int) -> float:
-        """Return about how many of all `tiles` begin within `share` adjacent atoms, at most."""
+    def crowd(self, shares: Lengths, tiles: int) -> Lengths:
+        """Return about how many of all `tiles` begin within so many adjacent atoms, at most, for each of the shares."""
         runs, atoms = self.along
         each = max(tiles, 1) / len(self.lengths)  # a run stands for so many tiles
-        return float((np.interp(atoms + share / each, atoms, runs) - runs).max()) * each
+        ends = np.interp(atoms + shares[:, None] / each, atoms, runs)
+        found: Lengths = (ends - runs).max(1) * each
+        return found
 
 
 def alike(mean: float) -> Walks:

@@ -28,13 +28,13 @@ from evenly.fitting.report import (
     unseen,
 )
 from evenly.fitting.vector import Numbers, as_text
-from evenly.fitting.workers import Mapped, workers
+from evenly.fitting.workers import workers
 from evenly.gpus import kept, numbers
 from evenly.gpus.gpu import Gpu
 from evenly.interop.families import MOST
 from evenly.reproduce.tables import aligned
 
-STEPS = 20  # of the fit
+STEPS = 60  # of the fit, at most
 LEAST_SECONDS = 5
 TIE = 0.99  # of what was there: between as few matrices, less is no difference
 MEANING = """\
@@ -59,14 +59,14 @@ def run(options: Options) -> int:
     """Measure and fit, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
     place = None if options.source else OnGpu()
-    with Progress("starting") as progress, workers() as mapped:
+    with Progress("starting") as progress:
         if place is None:
             gpu, found = kept_times(options, progress)
         else:
-            gpu, found = place.gpu, measured(place, options, progress, mapped)
+            gpu, found = place.gpu, measured(place, options, progress)
         before = numbers.every_row(gpu)
         start = time.monotonic()
-        fit = Fit(mapped, progress.say)
+        fit = Fit(progress.say)
         after = fit.fitted(before, found, STEPS)
         without: dict[Part, Numbers] = {}
         for part_of in (fold_of(found), family_of):
@@ -89,7 +89,7 @@ def check(options: Options) -> None:
 
 
 # ---- times -----------------------------------------------------------------------------------------
-def measured(place: OnGpu, options: Options, progress: Progress, mapped: Mapped) -> list[Case]:
+def measured(place: OnGpu, options: Options, progress: Progress) -> list[Case]:
     """Measure the GPU. Raises InputError if nothing could be measured."""
     about = place.gpu
     print(
@@ -98,8 +98,9 @@ def measured(place: OnGpu, options: Options, progress: Progress, mapped: Mapped)
     )
     print(f"what work costs until now: {numbers.for_gpu(about)['origin']}", flush=True)
     start = time.monotonic()
-    for text in measuring.compile_all(mapped, place.architecture):
-        progress.say(text)
+    with workers() as mapped:
+        for text in measuring.compile_all(mapped, place.architecture):
+            progress.say(text)
     print(f"compiled in {time.monotonic() - start:.0f} s ({os.cpu_count()} processes)", flush=True)
     start = time.monotonic()
     largest = options.largest or min(LARGEST, place.memory // SPARED)

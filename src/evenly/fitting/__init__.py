@@ -4,7 +4,8 @@ tasks      the kernels that are measured
 measuring  every schedule that may be the fastest, on random matrices by families: cases
 cases      a case: times, and what the model looks at; files of times
 vector     the numbers as one vector, and as the text of a data file
+batch      the predictions of all cases at once, with derivatives
 fit        finds the numbers by which choosing loses least
 report     what choosing loses, also on families that a fit has not seen
-workers    processes that compile and predict
+workers    processes that compile
 """

@@ -9,7 +9,7 @@ import gzip
 import io
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import scipy.sparse
@@ -20,7 +20,6 @@ from evenly.bench.matrices import Source, in_type, sources
 from evenly.choosing.auto import work_of
 from evenly.choosing.model import Numbers, Work, predicted
 from evenly.choosing.statistics import Statistics, statistics
-from evenly.choosing.walks import Lengths, Walks
 from evenly.errors import InputError
 from evenly.gpus.gpu import Gpu
 from evenly.layouts import csr
@@ -76,24 +75,9 @@ class Case:
         return self.best / self.us[self.chosen(numbers)]
 
 
-class Remembering(Walks):
-    """A sample of lengths that remembers how many rounds warps walk: a fit asks thousands of times."""
-
-    def __init__(self, lengths: Lengths) -> None:
-        super().__init__(lengths)
-        self._rounds: dict[tuple[int, int], float] = {}
-
-    def rounds(self, lanes: int, atoms: int) -> float:
-        key = lanes, atoms
-        if key not in self._rounds:
-            self._rounds[key] = super().rounds(lanes, atoms)
-        return self._rounds[key]
-
-
 def looked_at(A: Any, task: Named) -> Work:
     """Return what the model looks at, of a kernel on a layout."""
-    work = work_of(statistics(A), known(task), A)
-    return replace(work, st=replace(work.st, walks=Remembering(work.walks.lengths)))
+    return work_of(statistics(A), known(task), A)
 
 
 # ---- files -----------------------------------------------------------------------------------------

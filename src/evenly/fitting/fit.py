@@ -4,35 +4,21 @@ What counts is what a choice loses, which jumps where the chosen schedule change
 candidate is taken with a probability that falls with its predicted time, and the loss is the expected one. Predictions
 for the best schedules have to be right, too, which also gives a direction where no choice is close.
 
-A prediction costs far more than the loss. So a step predicts once, with all derivatives, minimises the loss of the
-logarithms of predictions as if they were linear, in a small box, and shrinks the box where that was not true.
+A step predicts once, with all derivatives, minimises the loss of the logarithms of predictions as if they were linear,
+in a small box, and shrinks the box where that was not true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
+from .batch import Batch, Near, near
 from .cases import Case
-from .vector import (
-    HELD,
-    HIGHEST,
-    LOWEST,
-    RATES,
-    Logs,
-    Numbers,
-    logs,
-    owner,
-    owners,
-    places,
-    with_logs,
-)
-from .workers import Mapped
+from .vector import HELD, HIGHEST, LOWEST, RATES, Logs, Numbers, logs, places, with_logs
 
 SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
 ERRORS = 0.6  # weight of the squared errors of predictions beside what choices lose
@@ -42,95 +28,35 @@ FILES = 5.0  # weight of a matrix that was not drawn by families
 PULL = 0.1  # towards the start, of the squares of logarithms: what a short measurement does not show stays
 FREE = 1.5  # how far the logarithm of a number may move, unless it is the hardware's (vector.HELD)
 BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
-STEP = 1e-3  # of a logarithm, for derivatives
-SHARES = 64  # of the cases, for processes
-
-
-# ---- predictions -----------------------------------------------------------------------------------
-@dataclass
-class Near:
-    """The logarithms of one case's predictions, near some numbers.
-
-    at: (candidates,). slopes: (candidates, colours), each by the number `index` of the vector; an index that is the
-    vector's length stands for none. right: the logarithms of what was measured, and lost: of that beside the best.
-    """
-
-    at: Logs
-    slopes: Logs
-    index: np.ndarray
-    lost: Logs
-    right: Logs
-
-
-def near(cases: list[Case], numbers: Numbers) -> list[Near]:
-    """Predict cases near these numbers. One prediction, with all numbers of a colour moved, gives a slope of each."""
-    vector, where = logs(numbers), places(numbers)
-    colours = list(dict.fromkeys(place.colour for place in where))
-    moved = [
-        with_logs(numbers, vector + STEP * np.array([place.colour == colour for place in where]))
-        for colour in colours
-    ]
-    own, numbered = owners(numbers), {place: n for n, place in enumerate(where)}
-    of_rates = {place.colour: n for place, n in numbered.items() if place.row == RATES}
-    of_rows = {(place.row, place.colour): n for place, n in numbered.items()}
-
-    def one(case: Case) -> Near:
-        here = case.predictions(numbers)
-        at = _logs(here)
-        slopes = np.stack([(_logs(case.predictions(there)) - at) / STEP for there in moved], 1)
-        index = [
-            [of_rates.get(c, of_rows.get((owner(s, own), c), len(where))) for c in colours]
-            for s in here
-        ]
-        us = np.log([case.us[s] for s in here])
-        return Near(at, slopes, np.array(index), us - np.log(case.best), us)
-
-    return [one(case) for case in cases]
-
-
-def _logs(found: dict[str, float]) -> Logs:
-    return np.log(list(found.values()))
-
-
-def _near(job: tuple[list[Case], Numbers]) -> list[Near]:
-    return near(*job)
 
 
 # ---- the loss --------------------------------------------------------------------------------------
 class Linear:
-    """The loss of many cases, with linear predictions. All have as many columns; what a case lacks has no weight."""
+    """The loss of all cases, with linear predictions. weights: (cases,), of what each loses."""
 
-    def __init__(self, found: list[Near], weights: Logs, size: int) -> None:
-        most = max(len(one.at) for one in found)
-
-        def padded(arrays: Iterable[Any], fill: float) -> np.ndarray:
-            rest = [(a, [(0, most - len(a))] + [(0, 0)] * (a.ndim - 1)) for a in arrays]
-            return np.stack([np.pad(a, pad, constant_values=fill) for a, pad in rest])
-
-        self.there = padded((np.ones(len(one.at), bool) for one in found), False)
-        self.at = padded((one.at for one in found), 0.0)
-        self.slopes = padded((one.slopes for one in found), 0.0)
-        self.index = padded((one.index for one in found), size)
-        self.lost = padded((one.lost for one in found), 0.0)
-        self.right = padded((one.right for one in found), 0.0)
-        self.weights, self.size = weights / len(found), size
+    def __init__(self, batch: Batch, found: Near, weights: Logs, size: int) -> None:
+        self.found, self.there, self.size = found, batch.there, size
+        self.right = np.where(batch.there, np.log(np.where(batch.there, batch.us, 1.0)), 0.0)
+        self.lost = np.where(batch.there, self.right - np.log(batch.best)[:, None], 0.0)
+        self.weights = weights / len(weights)
         counts = self.there * np.exp(-NEAR * self.lost)
         self.counts = ERRORS * counts / counts.sum()
 
     def loss(self, moved: Logs, soft: float) -> tuple[float, Logs]:
         """Return the loss and its gradient, if the vector moves by this."""
-        logs = self.at + (self.slopes * np.append(moved, 0.0)[self.index]).sum(-1)
+        at, slopes, index = self.found.at, self.found.slopes, self.found.index
+        logs = at + np.einsum("nsc,sc->ns", slopes, np.append(moved, 0.0)[index])
         scores = np.where(self.there, -logs / soft, -np.inf)
         chances = np.exp(scores - scores.max(1, keepdims=True))
         chances /= chances.sum(1, keepdims=True)
         mean = (chances * self.lost).sum(1)
-        errors = logs - self.right
+        errors = np.where(self.there, logs - self.right, 0.0)
         value = self.weights @ (mean + WORST * mean**2) + (self.counts * errors**2).sum()
         by_mean = self.weights * (1 + 2 * WORST * mean)
         by_log = -by_mean[:, None] * chances * (self.lost - mean[:, None]) / soft
         by_log += 2 * self.counts * errors
-        terms = (by_log[..., None] * self.slopes).ravel()
-        gradient = np.bincount(self.index.ravel(), terms, self.size + 1).astype(np.float64)
+        terms = np.einsum("ns,nsc->sc", by_log, slopes)
+        gradient = np.bincount(index.ravel(), terms.ravel(), self.size + 1).astype(np.float64)
         return float(value), gradient[:-1]
 
 
@@ -160,25 +86,36 @@ class Local:
 
 # ---- the fit ---------------------------------------------------------------------------------------
 class Fit:
-    """Fits numbers to cases. mapped: predicts them, as `map`. told: is given a line a step."""
+    """Fits numbers to cases. told: is given a line a step."""
 
-    def __init__(self, mapped: Mapped, told: Callable[[str], None]) -> None:
-        self.mapped, self.told = mapped, told
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self.told = told
 
     def fitted(self, start: Numbers, cases: list[Case], steps: int) -> Numbers:
         """Return the numbers after so many steps in all, from those at the start on."""
-        first = logs(start)
-        here = Local(self._linear(start, cases), first, first, SOFT[0])
+        batch, first = Batch(cases, start), logs(start)
+        weights = np.array([1.0 if case.lengths else FILES for case in cases])
+
+        def linear(x: Logs) -> Linear:
+            return Linear(batch, near(batch, with_logs(start, x)), weights, len(first))
+
+        here = Local(linear(first), first, first, SOFT[0])
         for at, soft in enumerate(SOFT):
             share = steps * (at + 1) // len(SOFT) - steps * at // len(SOFT)
-            here = self._softly(replace(here, soft=soft), start, cases, share)
+            here = self._softly(replace(here, soft=soft), linear, limits(start), share)
         return with_logs(start, here.here)
 
-    def _softly(self, here: Local, start: Numbers, cases: list[Case], steps: int) -> Local:
-        box, (lower, upper) = BOX, limits(start)
+    def _softly(
+        self,
+        here: Local,
+        linear: Callable[[Logs], Linear],
+        ends: tuple[Logs, Logs],
+        steps: int,
+    ) -> Local:
+        box, (lower, upper) = BOX, ends
         for step in range(steps):
             x = here.least((np.maximum(lower, here.here - box), np.minimum(upper, here.here + box)))
-            ahead = replace(here, model=self._linear(with_logs(start, x), cases), here=x)
+            ahead = replace(here, model=linear(x), here=x)
             told = f"{here.value:.5f} -> {ahead.value:.5f} in a box of {box:.2f}"
             self.told(f"step {step + 1}, soft {here.soft}: {told}")
             if ahead.value < here.value:
@@ -188,12 +125,6 @@ class Fit:
             if box < SMALLEST:
                 break
         return here
-
-    def _linear(self, numbers: Numbers, cases: list[Case]) -> Linear:
-        shares = [cases[at::SHARES] for at in range(min(SHARES, len(cases)))]
-        found = self.mapped(_near, [(share, numbers) for share in shares])
-        weights = np.array([1.0 if case.lengths else FILES for share in shares for case in share])
-        return Linear(list(chain(*found)), weights, len(places(numbers)))
 
 
 def limits(start: Numbers) -> tuple[Logs, Logs]:

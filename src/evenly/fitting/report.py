@@ -14,7 +14,7 @@ from .vector import GIVEN, Numbers, digits, rows
 
 Part = int | str  # of the cases: a fold, or a family
 
-UNSEEN_STEPS = 4  # of each fit that lacks a part of the cases
+UNSEEN_STEPS = 20  # of each fit that lacks a part of the cases
 FOLDS = 4  # parts of the matrices
 KINDS = "before", "fitted", "matrices", "families"
 HEADS = (

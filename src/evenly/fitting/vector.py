@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenly.choosing.model import schedule_of
+from evenly.choosing.rows import schedule_of
 from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import DEFAULT, text_of
 from evenly.gpus.scaling import LISTS

@@ -1,4 +1,4 @@
-"""Processes that compile and predict. They touch no GPU."""
+"""Processes that compile. They touch no GPU."""
 
 from __future__ import annotations
 

@@ -1,0 +1,66 @@
+"""Lengths and columns are measured by one call on a GPU, where a choice needs both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.choosing import look as looking
+from evenly.choosing.look import look
+from evenly.choosing.reuse import Reuse, reuse, sample_of
+from evenly.choosing.statistics import statistics
+from evenly.interop.generators import rmat
+from evenly.runtime.looking import both_of, lengths_of, reuse_of
+
+from .structures import anywhere, nearby, unequal
+
+
+@pytest.mark.parametrize("target", ["cpu", "python", "simt"])
+def test_one_kernel_measures_what_two_measure(target: str) -> None:
+    for layout in (ev.csr(rmat(8)), nearby(unequal(40, 5)), anywhere(np.array([0, 3, 0, 70]))):
+        sample = sample_of(layout)
+        assert sample is not None
+        both = both_of(layout, sample, 8, target)
+        assert both == (lengths_of(layout, target), reuse_of(layout, sample, 8, target))
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The layouts that are measured, as if they were on a GPU."""
+    found: list[Any] = []
+
+    def both(layout: Any, sample: Any, together: int) -> Any:
+        found.append((layout, together))
+        return lengths_of(layout, "cpu"), Reuse(0.25, 0.125)
+
+    monkeypatch.setattr(looking, "by_gpu", lambda layout: True)
+    monkeypatch.setattr(looking, "both_on_gpu", both)
+    return found
+
+
+def test_both_are_known_from_then_on(calls: list[Any]) -> None:
+    A = ev.csr(rmat(8))
+    look(A, 4)
+    look(A, 4)
+    assert calls == [(A, 8)]
+    assert reuse(A, 4) == Reuse(0.25, 0.125)
+    assert statistics(A).greatest == np.diff(A.offsets).max()
+
+
+def test_what_is_known_of_either_is_not_measured_again(calls: list[Any]) -> None:
+    first, second = ev.csr(rmat(8)), ev.csr(rmat(8))
+    statistics(first)
+    reuse(second, 4)
+    look(first, 4)
+    look(second, 4)
+    assert calls == []
+
+
+def test_layouts_without_columns_and_frontiers_are_left_to_others(calls: list[Any]) -> None:
+    A = ev.csr(rmat(8))
+    for layout in (ev.ragged(A.offsets), ev.frontier(A)):
+        look(layout, 4)
+    assert calls == []
