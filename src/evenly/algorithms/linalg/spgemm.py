@@ -1,8 +1,16 @@
-"""SpGEMM, C = A B for sparse A and B: count the nonzeros of each row, then fill them in, then sort the columns.
+"""SpGEMM, C = A B for sparse A and B: count the nonzeros of each row of C, then fill the rows in, in order.
 
-A row of C is a hash table of the row's own (`ev.scratch`). Its owner takes the nonzeros of the row of A in order; the
-threads of a group share the row of B of each. So equal columns are added up in one order, without atomics on floats.
-Sources: Gustavson (1978); rows in bins and hash tables: Nagasaka, Nukada, Matsuoka (ICPP 2017).
+The products of a row are numbered in the order of the row of A, so that they can be the atoms of a tile. Three ways:
+
+- A row of few products is a bucket sort of its columns in scratch memory. Equal columns are then side by side, in the
+  order of their products, and are added up so.
+- A row of many products is cut into windows of columns. Each has sums in scratch memory, to which its owner adds the
+  rows of B one after the other; the columns of a row of B differ, so its threads do not meet.
+- On the CPU a row is a bit map of its columns, and a column's place the number of bits before it.
+
+So products of one place are added up in one order, without atomics on floats, whoever owns a row.
+Sources: Gustavson (1978); rows in bins by their products: Nagasaka, Nukada, Matsuoka (ICPP 2017); products as atoms:
+Dalton, Olson, Bell (ACM TOMS 2015).
 """
 
 from __future__ import annotations
@@ -14,13 +22,19 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-# On a GPU: a row with a table for at most so many columns belongs to a group of this size. In a block's shared memory
-# lie 4,096 integers.
+# On a GPU: a row of at most so many products belongs to a group of this size. Its four arrays lie in shared memory.
 BINS = (
     (32, ev.GroupMapped(8, block=128)),
-    (256, ev.GroupMapped(32, block=64)),
-    (2**31, ev.BlockMapped()),
+    (256, ev.GroupMapped(32, block=128)),
+    (1024, ev.BlockMapped(block=256)),
 )
+SIZES = tuple(most for most, _ in BINS)
+LONG = ev.BlockMapped(block=512), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
+EACH = ev.ThreadMapped()
+WIDTH = 1024  # columns of a window
+AT_ONCE = 32  # nonzeros of A whose rows of B are looked up together
+MAP = 1 << 17  # columns of a bit map
+TABLES = 1 << 30  # bytes for tables of long rows, where the caller does not say
 
 
 class Estimate(NamedTuple):
@@ -34,99 +48,62 @@ class Estimate(NamedTuple):
     products: int
 
 
-@ev.func
-def table_for(columns):
-    """The length of a hash table: a power of two, more than twice and at most four times as long."""
-    return np.int64(1) << (33 - ev.clz(np.uint32(columns)))
+@ev.layout
+class Windows:
+    """`num_tiles` windows of `width` columns each."""
+
+    num_tiles: int
+    width: ev.Static
+
+    @property
+    def num_atoms(self):
+        return self.num_tiles * self.width
+
+    def begin(self, tile):
+        return tile * self.width
+
+    def end(self, tile):
+        return (tile + 1) * self.width
+
+    def tile_of(self, atom):
+        return atom // self.width
 
 
 @ev.func
-def first_place(key, table):
-    """Where to look for a key first. Source: Fibonacci hashing (Knuth, TAOCP 3, 6.4)."""
-    return np.int32(
-        np.uint32(key) * np.uint32(0x9E3779B1) >> np.uint32(ev.clz(np.uint32(table - 1)))
-    )
+def factor_of(first, low, high, p):
+    """The nonzero of A, in low .. high - 1, of product p: the last one whose products begin at p or before."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if first[middle] <= p:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@ev.func
+def partner_of(A, B, first, k, p):
+    """The nonzero of B of product p, whose factor of A is k."""
+    return B.begin(A.column(k)) + (p - first[k])
+
+
+@ev.func
+def bucket_of(column, low, scale, most):
+    """The bucket of a column, of so many: they ascend with the columns."""
+    return min(np.int32(np.float32(column - low) * scale), np.int32(most - 1))
+
+
+@ev.func
+def scale_of(low, high, buckets):
+    return np.float32(buckets) / (np.float32(high - low) + np.float32(1))
 
 
 @ev.kernel
-def count_products(A, B, products):
+def count_products(A, B, products, found):
+    """products[k]: of how many products the nonzero k of A is a factor. found[0]: whether a row of B does not ascend."""
     for row in A.tiles():
-        products[row] = sum(
-            np.int64(B.end(A.column(k)) - B.begin(A.column(k))) for k in A.atoms(row)
-        )
-
-
-@ev.kernel
-def count_columns(S, A, B, products, columns, counts):
-    """counts[row]: how many different columns the products of a row have. S: some rows of A. columns: of B."""
-    for row in S.tiles():
-        seen = ev.scratch(table_for(min(products[row], columns)), np.int32)
-        found = 0
-        for k in S.atoms(row):
-            b = S.column(k)
-            for t in range(B.begin(b), B.end(b)):
-                key = B.column(t) + 1
-                at = first_place(key, len(seen))
-                old = ev.atomic_cas(seen, at, 0, key)
-                while old != 0 and old != key:
-                    at = (at + 1) & (len(seen) - 1)
-                    old = ev.atomic_cas(seen, at, 0, key)
-                if old == 0:
-                    found += 1
-        counts[row] = found
-
-
-def filling(T: Any) -> Any:
-    """Return the kernel that fills rows in, and adds up numbers of the type T."""
-
-    @ev.kernel
-    def fill(S, A, B, offsets, columns, values):
-        """Fill in the rows S of A B, in no order within a row."""
-        for row in S.tiles():
-            begin = offsets[row]
-            count = offsets[row + 1] - begin
-            longest = max(
-                (B.end(S.column(k)) - B.begin(S.column(k)) for k in S.atoms(row)), default=0
-            )
-            keys = ev.scratch(table_for(count), np.int32)
-            sums = ev.scratch(table_for(count), T)
-            places = ev.scratch(longest, np.int32)
-            added = ev.scratch(longest, T)
-            used = ev.scratch(1, np.int32)
-            for k in range(A.begin(row), A.end(row)):
-                factor = A.value(k)
-                first = B.begin(A.column(k))
-                for j in ev.lanes(B.end(A.column(k)) - first):
-                    key = B.column(first + j) + 1
-                    at = first_place(key, len(keys))
-                    old = ev.atomic_cas(keys, at, 0, key)
-                    while old != 0 and old != key:
-                        at = (at + 1) & (len(keys) - 1)
-                        old = ev.atomic_cas(keys, at, 0, key)
-                    places[j] = at
-                    added[j] = sums[at] + factor * B.value(first + j)
-                for j in ev.lanes(B.end(A.column(k)) - first):
-                    sums[places[j]] = added[j]  # the columns of a row of B differ
-            for i in ev.lanes(len(keys)):
-                if keys[i] != 0:
-                    to = ev.atomic_add(used, 0, 1)
-                    columns[begin + to] = keys[i] - 1
-                    values[begin + to] = sums[i]
-
-    return fill
-
-
-FILL = {
-    np.dtype(T): filling(T)
-    for T in (
-        np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64, np.uint64,
-    )
-}  # fmt: skip
-
-
-@ev.kernel
-def repeats(B, found):
-    """found[0]: whether the columns of a row do not ascend, so that one may be there twice."""
+        for k in A.atoms(row):
+            products[k] = B.end(A.column(k)) - B.begin(A.column(k))
     wrong = False
     for row in B.tiles():
         for k in B.atoms(row):
@@ -136,34 +113,311 @@ def repeats(B, found):
 
 
 @ev.kernel
-def between(E, sizes, most, low, high, keep):
-    for i in E.tiles():
-        size = min(sizes[i], most)
-        keep[i] = size > low and size <= high
+def begin_rows(E, A, first, offsets, found):
+    """offsets[row]: the number of its first product. found[1 ..]: how many rows have products for each of BINS, or more."""
+    a, b, c, more = 0, 0, 0, 0
+    for row in E.tiles():
+        begin = first[A.offsets[row]]
+        offsets[row] = begin
+        products = first[A.offsets[min(row + 1, A.num_tiles)]] - begin
+        a += 1 if products > 0 and products <= SIZES[0] else 0
+        b += 1 if products > SIZES[0] and products <= SIZES[1] else 0
+        c += 1 if products > SIZES[1] and products <= SIZES[2] else 0
+        more += 1 if products > SIZES[2] else 0
+    found[1] = a
+    found[2] = b
+    found[3] = c
+    found[4] = more
+    found[5] = first[A.num_atoms]
+
+
+def counting(most: int) -> Any:
+    """Return the kernel that counts the columns of rows of at most so many products; 0: of any number."""
+
+    @ev.kernel
+    def count_short(P, A, B, first, counts):
+        """counts[row]: how many different columns the products of the rows P have."""
+        for row in P.tiles():
+            begin = first[A.begin(row)]
+            n = first[A.end(row)] - begin
+            found = ev.scratch(most if most > 0 else n, np.int32)  # the column of each product
+            left = ev.scratch(most if most > 0 else n, np.int32)  # in a bucket, of those to be put
+            ends = ev.scratch(most if most > 0 else n, np.int32)  # of buckets
+            slots = ev.scratch(most if most > 0 else n, np.int32)  # the products, by bucket
+            low, high = np.int32(2**31 - 1), np.int32(0)
+            for p in P.atoms(row):
+                k = factor_of(first, A.begin(row), A.end(row), p)
+                column = np.int32(B.column(partner_of(A, B, first, k, p)))
+                found[p - begin] = column
+                low = min(low, column)
+                high = max(high, column)
+            scale = scale_of(low, high, n)
+            for p in P.atoms(row):
+                ev.atomic_add(left, bucket_of(found[p - begin], low, scale, n), 1)
+            for p in P.atoms(row):
+                ends[p - begin] = ev.scan(left[p - begin])
+            for p in P.atoms(row):
+                bucket = bucket_of(found[p - begin], low, scale, n)
+                place = ends[bucket] - ev.atomic_add(left, bucket, -1)
+                slots[place] = p - begin
+            distinct = 0
+            for p in P.atoms(row):
+                column = found[p - begin]
+                bucket = bucket_of(column, low, scale, n)
+                new = 1
+                for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
+                    if found[slots[at]] == column and slots[at] < p - begin:
+                        new = 0
+                distinct += new
+            counts[row] = distinct
+
+    return count_short
+
+
+def filling(most: int) -> Any:
+    """Return the kernel that fills in rows of at most so many products; 0: of any number."""
+
+    @ev.kernel
+    def fill_short(P, A, B, first, offsets, columns, values):
+        """Fill in the rows P of A B. The sort is that of `count_short`."""
+        for row in P.tiles():
+            begin = first[A.begin(row)]
+            n = first[A.end(row)] - begin
+            found = ev.scratch(most if most > 0 else n, np.int32)
+            left = ev.scratch(most if most > 0 else n, np.int32)
+            ends = ev.scratch(most if most > 0 else n, np.int32)
+            slots = ev.scratch(most if most > 0 else n, np.int32)
+            low, high = np.int32(2**31 - 1), np.int32(0)
+            for p in P.atoms(row):
+                k = factor_of(first, A.begin(row), A.end(row), p)
+                column = np.int32(B.column(partner_of(A, B, first, k, p)))
+                found[p - begin] = column
+                low = min(low, column)
+                high = max(high, column)
+            scale = scale_of(low, high, n)
+            for p in P.atoms(row):
+                ev.atomic_add(left, bucket_of(found[p - begin], low, scale, n), 1)
+            for p in P.atoms(row):
+                ends[p - begin] = ev.scan(left[p - begin])
+            for p in P.atoms(row):
+                bucket = bucket_of(found[p - begin], low, scale, n)
+                place = ends[bucket] - ev.atomic_add(left, bucket, -1)
+                slots[place] = p - begin
+            for p in P.atoms(row):  # from here on, `left` has the products in order
+                column = found[p - begin]
+                bucket = bucket_of(column, low, scale, n)
+                start = ends[bucket - 1] if bucket > 0 else 0
+                place = start
+                for at in range(start, ends[bucket]):
+                    other = found[slots[at]]
+                    if other < column or (other == column and slots[at] < p - begin):
+                        place += 1
+                left[place] = p - begin
+            to = offsets[row]
+            for p in P.atoms(row):
+                place = p - begin
+                column = found[left[place]]
+                new = place == 0 or found[left[max(place - 1, 0)]] != column
+                at = ev.rank(new)
+                if new:
+                    k = factor_of(first, A.begin(row), A.end(row), begin + left[place])
+                    partner = partner_of(A, B, first, k, begin + left[place])
+                    total = A.value(k) * B.value(partner) + 0  # not -0
+                    place += 1
+                    while place < n and found[left[min(place, n - 1)]] == column:
+                        k = factor_of(first, k, A.end(row), begin + left[place])
+                        partner = partner_of(A, B, first, k, begin + left[place])
+                        total += A.value(k) * B.value(partner)
+                        place += 1
+                    columns[to + at] = column
+                    values[to + at] = total
+
+    return fill_short
+
+
+COUNT_SHORT = {most: counting(most) for most in (*SIZES, 0)}
+FILL_SHORT = {most: filling(most) for most in (*SIZES, 0)}
 
 
 @ev.kernel
-def differences(E, offsets, lengths):
-    for i in E.tiles():
-        lengths[i] = offsets[i + 1] - offsets[i]
+def cut_rows(B, start, count, cuts):
+    """cuts[row, i]: where the part of a row of B begins that lies in window start + i and behind, for i = 0 .. count."""
+    for row in B.tiles():
+        for k in B.atoms(row):
+            own = B.column(k) // WIDTH - start
+            before = B.column(k - 1) // WIDTH - start if k > B.begin(row) else -1
+            for i in range(max(before, -1) + 1, min(own, count) + 1):
+                cuts[row, i] = k
+            if k == B.end(row) - 1:
+                for i in range(max(own, -1) + 1, count + 1):
+                    cuts[row, i] = k + 1
+        if B.begin(row) == B.end(row):
+            for i in range(count + 1):
+                cuts[row, i] = B.begin(row)
 
 
 @ev.kernel
-def beginning_at_0(E, offsets, first, begin, out):
+def count_long(P, A, B, first, places, columns, counts, inside):
+    """counts[row]: how many different columns the products of the rows P have. inside[places[row], w]: in window w."""
+    for row in P.tiles():
+        seen = ev.scratch(MAP // 32, np.int32)
+        found = 0
+        for low in range(0, columns, MAP):
+            for i in ev.lanes(MAP // 32):
+                seen[i] = 0
+            for p in P.atoms(row):
+                k = factor_of(first, A.begin(row), A.end(row), p)
+                column = B.column(partner_of(A, B, first, k, p)) - low
+                if column >= 0 and column < MAP:
+                    ev.atomic_or(seen, column >> 5, np.int32(1) << np.int32(column & 31))
+            for w in ev.lanes(min(MAP, columns - low + WIDTH - 1) // WIDTH):
+                bits = 0
+                for i in range(WIDTH // 32):  # each thread begins at another bank of shared memory
+                    bits += ev.popcount(seen[w * (WIDTH // 32) + ((i + w) & (WIDTH // 32 - 1))])
+                inside[places[row], low // WIDTH + w] = bits
+                found += bits
+        counts[row] = found
+
+
+def filling_long(T: Any) -> Any:
+    """Return the kernel that fills in windows of long rows, and adds up numbers of the type T."""
+    @ev.kernel
+    def fill_long(W, rows, start, count, windows, A, B, cuts, begins, offsets, columns, values):
+        """Fill in the windows start .. start + count - 1 of the rows rows[0 ..], which have `windows` each.
+
+        begins: where each window begins among the nonzeros of all.
+        """
+        for tile in W.tiles():
+            place, window = tile // count, tile % count
+            row = rows[place]
+            sums = ev.scratch(WIDTH, T)
+            seen = ev.scratch(WIDTH // 32, np.int32)
+            factors = ev.scratch(AT_ONCE, T)
+            starts = ev.scratch(AT_ONCE, np.int64)
+            lengths = ev.scratch(AT_ONCE, np.int32)
+            low = (start + window) * WIDTH
+            for k in range(A.begin(row), A.end(row), AT_ONCE):
+                for i in ev.lanes(min(AT_ONCE, A.end(row) - k)):
+                    b = A.column(k + i)
+                    factors[i] = A.value(k + i)
+                    starts[i] = cuts[b, window]
+                    lengths[i] = cuts[b, window + 1] - cuts[b, window]
+                for i in range(min(AT_ONCE, A.end(row) - k)):
+                    for j in ev.lanes(lengths[i]):
+                        own = B.column(starts[i] + j) - low
+                        for column in range(own, own + 1):  # the columns of a row of B differ
+                            sums[column] += factors[i] * B.value(starts[i] + j)
+                            ev.atomic_or(seen, column >> 5, np.int32(1) << np.int32(column & 31))
+            to = offsets[row] + begins[place * windows + start + window] - begins[place * windows]
+            for c in W.atoms(tile):
+                column = c - tile * WIDTH
+                there = (seen[column >> 5] >> np.int32(column & 31)) & 1
+                at = ev.rank(there == 1)
+                if there == 1:
+                    columns[to + at] = low + column
+                    values[to + at] = sums[column]
+
+    return fill_long
+
+
+TYPES = np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64, np.uint64
+FILL_LONG = {np.dtype(T): filling_long(T) for T in TYPES}
+
+
+@ev.kernel
+def span_rows(A, B, least, greatest, products, lows, words):
+    """How many products a row has, its least column, and the words of a bit map from there to its greatest one.
+
+    least, greatest: the columns of each row of B, which they get first.
+    """
+    for row in B.tiles():
+        least[row] = min((B.column(k) for k in B.atoms(row)), default=2**31 - 1)
+        greatest[row] = max((B.column(k) for k in B.atoms(row)), default=-1)
+    for row in A.tiles():
+        count = sum(B.end(A.column(k)) - B.begin(A.column(k)) for k in A.atoms(row))
+        low = min((least[A.column(k)] for k in A.atoms(row)), default=2**31 - 1)
+        high = max((greatest[A.column(k)] for k in A.atoms(row)), default=-1)
+        products[row] = count
+        lows[row] = low
+        words[row] = (high - low + 64) // 64 if count > 0 else 0
+
+
+@ev.kernel
+def count_map(P, A, B, lows, words, counts):
+    for row in P.tiles():
+        seen = ev.scratch(words[row], np.uint64)
+        low = lows[row]
+        for k in range(A.begin(row), A.end(row)):
+            for t in range(B.begin(A.column(k)), B.end(A.column(k))):
+                column = B.column(t) - low
+                seen[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+        counts[row] = sum(ev.popcount(seen[i]) for i in ev.lanes(len(seen)))
+
+
+def filling_map(T: Any) -> Any:
+    """Return the kernel that fills in rows by their bit maps, and adds up numbers of the type T."""
+
+    @ev.kernel
+    def fill_map(P, A, B, lows, words, offsets, columns, values):
+        for row in P.tiles():
+            seen = ev.scratch(words[row], np.uint64)
+            before = ev.scratch(words[row], np.int32)
+            sums = ev.scratch(offsets[row + 1] - offsets[row], T)
+            low, to = lows[row], offsets[row]
+            for k in range(A.begin(row), A.end(row)):
+                for t in range(B.begin(A.column(k)), B.end(A.column(k))):
+                    column = B.column(t) - low
+                    seen[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+            at = np.int32(0)
+            for i in range(len(seen)):
+                before[i] = at
+                left = seen[i]
+                while left != 0:
+                    columns[to + at] = low + 64 * i + ev.popcount((left & (~left + 1)) - 1)
+                    left &= left - 1
+                    at += 1
+            for k in range(A.begin(row), A.end(row)):
+                factor = A.value(k)
+                for t in range(B.begin(A.column(k)), B.end(A.column(k))):
+                    column = B.column(t) - low
+                    below = (np.uint64(1) << np.uint64(column & 63)) - 1
+                    place = before[column >> 6] + ev.popcount(seen[column >> 6] & below)
+                    sums[place] += factor * B.value(t)
+            for i in range(len(sums)):
+                values[to + i] = sums[i]
+
+    return fill_map
+
+
+FILL_MAP = {np.dtype(T): filling_map(T) for T in TYPES}
+
+
+@ev.kernel
+def between(E, offsets, low, high, keep):
+    """Which rows have more than `low` products, and at most `high`."""
     for i in E.tiles():
-        out[i] = offsets[first + i] - begin
+        products = offsets[i + 1] - offsets[i]
+        keep[i] = products > low and products <= high
+
+
+@ev.kernel
+def is_narrow(E, offsets, words, wanted, keep):
+    """Which rows have a bit map that is short beside their products, or not."""
+    for i in E.tiles():
+        narrow = words[i] <= 32 * (offsets[i + 1] - offsets[i]) + 64
+        keep[i] = narrow == (wanted == 1)
+
+
+@ev.kernel
+def number(E, rows, places):
+    for i in E.tiles():
+        places[rows[i]] = i
 
 
 @ev.kernel
 def fill_with_ones(E, out):
     for i in E.tiles():
         out[i] = 1
-
-
-@ev.kernel
-def put(E, x, start, out):
-    for i in E.tiles():
-        out[start + i] = x[i]
 
 
 def estimate(
@@ -178,11 +432,10 @@ def estimate(
 
     Returns an `Estimate` of nonzeros, bytes and products.
     """
-    work = _Work(A, B, max_workspace, schedule, target)
+    work = _work(A, B, max_workspace, schedule, target)
     offsets, total = work.counted()
     size = kit.dtype(offsets).itemsize * len(offsets) + (4 + work.found.itemsize) * total
-    products = ev.prefix_sum(work.products, include_initial=True)
-    return Estimate(total, size, kit.entry(products, len(products) - 1))
+    return Estimate(total, size, work.products)
 
 
 class WithEstimate(Protocol):
@@ -214,16 +467,16 @@ def spgemm(
     A: (m, n), B: (n, k): sparse matrices of SciPy, CuPy or PyTorch, or layouts of `ev.csr`, `ev.csc` or `ev.coo`,
       on one device. Others than CSR are converted at each call. C has an entry wherever both factors of
       some product are stored, also where products add up to 0.
-    max_workspace: the most bytes to use beside A, B and C. Half of it bounds hash tables, the other half how many rows
-      are filled in and sorted at a time. Default: 1 GiB for tables, and all rows at once.
-    schedule: who owns a row; one that owns whole tiles. "auto": on a GPU groups of 8 threads, warps and blocks, by how
-      many columns a row may have.
-    target: as of `ev.spmv`. On a GPU this needs the package cuda-cccl, and the call waits.
+    max_workspace: the most bytes to use beside A, B and C. Some are needed for each row and each nonzero of A; the
+      rest bounds how many long rows are worked on at a time. Default: 1 GiB for long rows.
+    schedule: who owns a row, or a window of columns of a long one; one that owns whole tiles. "auto": on a GPU groups of
+      8 threads, warps and blocks, by how many products a row has.
+    target: as of `ev.spmv`. On a GPU the call waits.
 
     C has NumPy's result type of A and B; float16 or bfloat16 if both have, with sums in float32. Products of equal
     places are added up in the order of the row of A, so the same arguments give the same bits under every schedule and
     on every target of one arithmetic. Raises InputError if shapes or devices do not match, for 2**31 - 2 columns and
-    more, and if `max_workspace` is too small for one row.
+    more, and if `max_workspace` is too small.
 
     `ev.linalg.spgemm.estimate(A, B)` counts the nonzeros of C without making it.
 
@@ -233,130 +486,273 @@ def spgemm(
     >>> C.offsets.tolist(), C.indices.tolist(), C.values.tolist()
     ([0, 3, 4, 5], [0, 1, 2, 1, 1], [1.0, 2.0, 2.0, 9.0, 3.0])
     """
-    work = _Work(A, B, max_workspace, schedule, target)
+    work = _work(A, B, max_workspace, schedule, target)
     return work.filled(*work.counted())
+
+
+def _work(A: Any, B: Any, max_workspace: Any, schedule: Any, target: str) -> _Work:
+    """Check the arguments of a product."""
+    A, B = kit.as_csr(A, "A"), kit.as_csr(B, "B")
+    (_, inner), (depth, columns) = kit.shape(A, "A"), kit.shape(B, "B")
+    if inner != depth:
+        expected = f"a matrix of {inner} rows, the columns of A"
+        raise ev.InputError("B", expected=expected, given=f"shape {(depth, columns)}")
+    if columns >= 2**31 - 2:
+        raise ev.InputError("B", expected="fewer than 2**31 - 2 columns", given=f"{columns:,}")
+    kit.check_beside(B.values, "B", A.values, "A")
+    most = None if max_workspace is None else _bytes_of(max_workspace)
+    schedule = kit.of_whole_lists(schedule, "rows")
+    with kit.renamed(x="A"):
+        found = kit.result_type(A, B)
+    on_host = not kit.on_gpu(A.values) and target != "simt"
+    return (_OnHost if on_host else _OnGpu)(A, B, found, most, schedule, target)
+
+
+def _bytes_of(given: Any) -> int:
+    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if not whole or given < 1:
+        expected = "a number of bytes, 1 or more"
+        raise ev.InputError("max_workspace", expected=expected, given=repr(given))
+    return int(given)
 
 
 class _Work:
     """One product: its operands in CSR, and how it is to be run."""
 
+    products: int  # in all
+    needed: int  # bytes beside A, B and C, whatever the rows are
+
     def __init__(
-        self, A: Any, B: Any, max_workspace: int | None, schedule: Any, target: str
+        self, A: Any, B: Any, found: Any, most: int | None, schedule: Any, target: str
     ) -> None:
-        A, B = kit.as_csr(A, "A"), kit.as_csr(B, "B")
-        (self.rows, inner), (depth, self.columns) = kit.shape(A, "A"), kit.shape(B, "B")
-        if inner != depth:
-            expected = f"a matrix of {inner} rows, the columns of A"
-            raise ev.InputError("B", expected=expected, given=f"shape {(depth, self.columns)}")
-        if self.columns >= 2**31 - 2:
-            given = f"{self.columns:,}"
-            raise ev.InputError("B", expected="fewer than 2**31 - 2 columns", given=given)
-        kit.check_beside(B.values, "B", A.values, "A")
-        self.most = None if max_workspace is None else kit.count_of(max_workspace, "max_workspace")
-        self.schedule, self.target = kit.of_whole_lists(schedule, "rows"), target
-        with kit.renamed(x="A"):
-            self.found = kit.result_type(A, B)
-        self.A, self.B = A, self._without_repeats(B)
-        self.products = kit.empty(A.offsets, (self.rows,), np.int64)
-        count_products.on(target)(A, self.B, self.products)
+        self.A, self.B, self.found, self.most = A, B, found, most
+        self.rows, self.columns = A.num_tiles, kit.shape(B, "B")[1]
+        self.schedule, self.target = schedule, target
+        self.needed = self.bytes_for(A.num_atoms, A.num_tiles, B.num_tiles)
+        if most is not None and most <= self.needed:
+            raise self.too_little("more")
+
+    def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
+        """Return how many bytes are needed for the nonzeros and rows of A, and the rows of B."""
+        raise NotImplementedError
+
+    def too_little(self, more: str) -> ev.InputError:
+        """Return the error that says what more is needed."""
+        what = f"for {self.rows:,} rows and {self.A.num_atoms:,} nonzeros of A"
+        expected = f"{self.needed:,} bytes {what}, and {more}"
+        return ev.InputError("max_workspace", expected=expected, given=f"{self.most:,}")
+
+    def counts(self) -> Any:
+        """Return how many nonzeros each row of C has, as int64."""
+        raise NotImplementedError
+
+    def fill(self, offsets: Any, columns: Any, values: Any) -> None:
+        """Fill in the rows of C, which have these offsets."""
+        raise NotImplementedError
 
     def counted(self) -> tuple[Any, int]:
         """Return the offsets of C's rows, and their last."""
-        counts = kit.zeros(self.A.offsets, (self.rows,), np.int64)
-        given = self.A, self.B, self.products, self.columns, counts
-        self._run(count_columns, self.A, self.products, given)
-        offsets = ev.prefix_sum(counts, include_initial=True)
+        counts = self.counts()
+        dtype = kit.index_type(self.products)  # there are at most as many nonzeros
+        offsets = ev.prefix_sum(counts, include_initial=True, dtype=dtype)
         total = kit.entry(offsets, self.rows)
-        if kit.index_type(total) == np.int32:
-            offsets = ev.prefix_sum(counts, include_initial=True, dtype=np.int32)
+        if kit.index_type(total) != dtype:
+            offsets = ev.prefix_sum(counts, include_initial=True, dtype=kit.index_type(total))
         return offsets, total
 
     def filled(self, offsets: Any, total: int) -> Any:
         """Return C, whose rows have these offsets."""
-        shape = self.rows, self.columns
-        pieces = self._pieces(offsets, total)
-        if len(pieces) == 1:
-            C = self._piece(self.A, offsets)
-            return ev.csr((C.values, C.indices, offsets), shape=shape, check=False)
-        indices = kit.empty(offsets, (total,), np.int32)
-        values = kit.empty(self.A.values, (total,), self.found)
-        for first, last, begin in pieces:
-            own = kit.empty(offsets, (last - first + 1,), kit.dtype(offsets))
-            beginning_at_0.on(self.target)(kit.each(len(own)), offsets, first, begin, own)
-            C = self._piece(self.A.slice(slice(first, last)), own)
-            for x, out in ((C.indices, indices), (C.values, values)):
-                put.on(self.target)(kit.each(len(x)), x, begin, out)
-        return ev.csr((values, indices, offsets), shape=shape, check=False)
-
-    def _pieces(self, offsets: Any, total: int) -> list[tuple[int, int, int]]:
-        """Return which rows to fill in and sort at a time: the first, the last, and where they begin in C."""
-        each = (
-            48 + 3 * self.found.itemsize
-        )  # bytes: unsorted, by columns, keys and orders of two sorts
-        most = total if self.most is None else self.most // 2 // each
-        if total <= most:
-            return [(0, self.rows, 0)]
-        host, pieces, row = kit.to_numpy(offsets), [], 0
-        while row < self.rows:
-            stop = int(np.searchsorted(host, host[row] + most, "right")) - 1
-            if stop <= row:
-                count = int(host[row + 1] - host[row])
-                expected = (
-                    f"at least {2 * each * count:,} bytes, for the {count:,} nonzeros of row {row}"
-                )
-                raise ev.InputError("max_workspace", expected=expected, given=f"{self.most:,}")
-            pieces.append((row, stop, int(host[row])))
-            row = stop
-        return pieces
-
-    def _piece(self, A: Any, offsets: Any) -> Any:
-        """Return the product of some rows of A, whose rows have these offsets."""
-        total = kit.entry(offsets, len(offsets) - 1)
         columns = kit.empty(offsets, (total,), np.int32)
-        values = kit.empty(A.values, (total,), self.found)
-        lengths = kit.empty(offsets, (len(offsets) - 1,), np.int64)
-        differences.on(self.target)(kit.each(len(lengths)), offsets, lengths)
-        fill = FILL.get(kit.held_as(values), FILL[np.dtype(np.int64)])
-        self._run(fill, A, lengths, (A, self.B, offsets, columns, values))
-        C = ev.csr((values, columns, offsets), shape=(len(lengths), self.columns), check=False)
-        return C.tocsc().tocsr()  # stable: so the columns of a row ascend
+        values = kit.empty(self.A.values, (total,), self.found)
+        if total:
+            self.fill(offsets, columns, values)
+        shape = self.rows, self.columns
+        return ev.csr((values, columns, offsets), shape=shape, check=False)
 
-    def _run(self, kernel: Any, A: Any, sizes: Any, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel over all rows of A. sizes: for each row, how many columns it may have."""
-        options = {} if self.most is None else {"max_workspace": max(self.most // 2, 1)}
+    def of_type(self, kernels: dict[Any, Any], values: Any) -> Any:
+        """Return the kernel whose sums `values` hold."""
+        return kernels.get(kit.held_as(values), kernels[np.dtype(np.int64)])
+
+    def run(self, kernel: Any, schedule: Any, *arguments: Any) -> None:
+        schedule = schedule if self.schedule == "auto" else self.schedule
+        options = {} if self.most is None else {"max_workspace": self.most - self.needed}
         try:
-            for rows, schedule in self._bins(A, sizes):
-                kernel[schedule].on(self.target, **options)(rows, *arguments)
+            kernel[schedule].on(self.target, **options)(*arguments)
         except ev.InputError as error:
-            if error.argument == "max_workspace":
-                error.expected, error.given = f"a half of {error.expected}", f"{self.most:,}"
-            raise
+            if error.argument != "max_workspace":
+                raise
+            raise self.too_little(error.expected) from None
 
-    def _bins(self, A: Any, sizes: Any) -> Any:
-        """Yield the rows of A by their sizes, each lot with its schedule."""
-        if self.schedule != "auto" or not kit.on_gpu(sizes):
-            yield A, self.schedule
-            return
-        low = 0
-        for high, schedule in BINS:
-            keep = kit.empty(sizes, (len(sizes),), np.bool_)
-            between.on(self.target)(kit.each(len(sizes)), sizes, self.columns, low, high, keep)
-            rows = ev.compact(keep)
-            if len(rows):
-                yield ev.subset(A, rows), schedule
-            low = high
+    def each(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel that does little for each element."""
+        kernel[EACH].on(self.target)(*arguments)
 
-    def _without_repeats(self, B: Any) -> Any:
-        """Return B with equal columns of a row added up; itself if its columns ascend."""
-        found = kit.empty(B.offsets, (1,), np.int32)
-        repeats.on(self.target)(B, found)
-        if kit.entry(found, 0) == 0:
-            return B
-        offsets = kit.positions(B.offsets, self.columns + 1)
-        ones = kit.empty(B.values, (self.columns,), kit.dtype(B.values))
-        fill_with_ones.on(self.target)(kit.each(self.columns), ones)
+    def without_repeats(self) -> Any:
+        """Return B with its columns in order, and equal ones of a row added up."""
+        offsets = kit.positions(self.B.offsets, self.columns + 1)
+        ones = kit.empty(self.B.values, (self.columns,), kit.dtype(self.B.values))
+        self.each(fill_with_ones, kit.each(self.columns), ones)
         columns, shape = kit.part(offsets, 0, self.columns), (self.columns, self.columns)
-        identity = ev.csr(
-            (ones, columns, offsets), shape=shape, check=False
-        )  # whose rows need not be looked at
-        return spgemm(B, identity, max_workspace=self.most, target=self.target)
+        # Its rows need not be looked at.
+        identity = ev.csr((ones, columns, offsets), shape=shape, check=False)
+        return spgemm(self.B, identity, max_workspace=self.most, target=self.target)
+
+
+class _OnGpu(_Work):
+    """Rows in bins by their products; long ones in windows."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        A, like, on = self.A, self.A.offsets, self.target
+        self.spare = TABLES if self.most is None else self.most - self.needed
+        products = kit.empty(like, (A.num_atoms,), np.int32)
+        found = kit.empty(like, (6,), np.int64)
+        count_products[ev.MergePath()].on(on)(A, self.B, products, found)
+        self.first = ev.prefix_sum(products, include_initial=True, dtype=np.int64)
+        offsets = kit.empty(like, (self.rows + 1,), np.int64)
+        self.each(begin_rows, kit.each(self.rows + 1), A, self.first, offsets, found)
+        self.repeats, *self.sizes, self.products = kit.to_numpy(found).tolist()
+        self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
+        self.short = list(self._bins())
+        self.windows = -(-self.columns // WIDTH)
+        self.lots = self._lots() if self.sizes[-1] else []
+        self.begins: Any = None  # of the windows of the only lot
+        self.in_order: Any = None  # B
+
+    def ascending(self) -> Any:
+        """Return B with rows that ascend."""
+        if self.in_order is None:
+            self.in_order = self.without_repeats() if self.repeats else self.B
+        return self.in_order
+
+    def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
+        return 12 * nonzeros + 48 * rows
+
+    def _bins(self) -> Any:
+        """Yield the rows of few products, by their products: the rows, the most products, the schedule."""
+        low = 0
+        for (most, schedule), count in zip(BINS, self.sizes, strict=False):
+            if count == sum(self.sizes):
+                yield self.P, most, schedule
+            elif count:
+                yield ev.subset(self.P, self._between(low, most)), most, schedule
+            low = most
+
+    def _between(self, low: int, high: int) -> Any:
+        keep = kit.empty(self.first, (self.rows,), np.bool_)
+        self.each(between, kit.each(self.rows), self.P.offsets, low, high, keep)
+        return ev.compact(keep)
+
+    def _lots(self) -> list[Any]:
+        """Return the long rows, as many at a time as there is memory for."""
+        long, each = self._between(SIZES[-1], 2**62), 12 * self.windows
+        if each > self.spare // 2:
+            raise self.too_little(f"{2 * each:,} for a row of many products")
+        size = self.spare // 2 // each
+        return [
+            kit.part(long, i, min(i + size, len(long))) for i in range(0, len(long), size)
+        ]
+
+    def counts(self) -> Any:
+        counts = kit.zeros(self.first, (self.rows,), np.int64)
+        for rows, most, schedule in self.short:
+            given = rows, self.A, self.B, self.first, counts
+            self.run(COUNT_SHORT[most], schedule, *given)
+        for lot in self.lots:
+            begins = self._count(lot, counts)
+            self.begins = begins if len(self.lots) == 1 else None
+        return counts
+
+    def _count(self, lot: Any, counts: Any) -> Any:
+        """Count the nonzeros of long rows, and return where each window of them begins among all."""
+        places = kit.empty(self.first, (self.rows,), np.int32)
+        self.each(number, kit.each(len(lot)), lot, places)
+        inside = kit.empty(self.first, (len(lot), self.windows), np.int32)
+        rows = ev.subset(self.P, lot)
+        given = rows, self.A, self.B, self.first, places, self.columns, counts, inside
+        self.run(count_long, LONG[0], *given)
+        return ev.prefix_sum(kit.merged(inside, "inside"), include_initial=True, dtype=np.int64)
+
+    def fill(self, offsets: Any, columns: Any, values: Any) -> None:
+        out = offsets, columns, values
+        for rows, most, schedule in self.short:
+            self.run(FILL_SHORT[most], schedule, rows, self.A, self.B, self.first, *out)
+        for lot in self.lots:
+            begins = self.begins
+            if begins is None:
+                begins = self._count(lot, kit.zeros(self.first, (self.rows,), np.int64))
+            self._fill(lot, begins, out)
+
+    def _fill(self, lot: Any, begins: Any, out: tuple[Any, ...]) -> None:
+        """Fill in long rows, as many windows at a time as there is memory for."""
+        B = self.ascending()
+        dtype = kit.index_type(B.num_atoms)
+        most = self.spare // 2 // (dtype.itemsize * max(B.num_tiles, 1)) - 1
+        if most < 1:
+            raise self.too_little(
+                f"{4 * dtype.itemsize * B.num_tiles:,} for a window of the rows of B"
+            )
+        kernel = self.of_type(FILL_LONG, out[2])
+        for start in range(0, self.windows, most):
+            count = min(most, self.windows - start)
+            cuts = kit.empty(self.first, (B.num_tiles, count + 1), dtype)
+            cut_rows[ev.MergePath()].on(self.target)(B, start, count, cuts)
+            tiles = Windows(len(lot) * count, WIDTH)
+            where = tiles, lot, start, count, self.windows
+            self.run(kernel, LONG[1], *where, self.A, B, cuts, begins, *out)
+
+
+class _OnHost(_Work):
+    """Rows as bit maps; those whose columns lie far apart by sorting, as on a GPU."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        A, B, like = self.A, self.B, self.A.offsets
+        products, self.lows, self.words = (kit.empty(like, (self.rows,), np.int64) for _ in "123")
+        ends = (kit.empty(like, (B.num_tiles,), np.int32) for _ in "12")
+        self.each(span_rows, A, B, *ends, products, self.lows, self.words)
+        offsets = ev.prefix_sum(products, include_initial=True)
+        self.products = kit.entry(offsets, self.rows)
+        self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
+        self.narrow, self.wide = self._rows(1), self._rows(0)
+        self.first: Any = None
+        if len(self.wide):
+            each, repeats = kit.empty(like, (A.num_atoms,), np.int32), kit.empty(like, (1,), np.int64)
+            self.each(count_products, A, B, each, repeats)
+            self.first = ev.prefix_sum(each, include_initial=True, dtype=np.int64)
+
+    def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
+        return 12 * nonzeros + 64 * rows + 8 * depth
+
+    def _rows(self, narrow: int) -> Any:
+        keep = kit.empty(self.lows, (self.rows,), np.bool_)
+        self.each(is_narrow, kit.each(self.rows), self.P.offsets, self.words, narrow, keep)
+        return ev.compact(keep)
+
+    def _lots(self) -> Any:
+        """Yield the rows of each way."""
+        for rows in self.narrow, self.wide:
+            if len(rows) == 0:
+                yield None
+            else:
+                yield self.P if len(rows) == self.rows else ev.subset(self.P, rows)
+
+    def counts(self) -> Any:
+        counts = kit.zeros(self.lows, (self.rows,), np.int64)
+        narrow, wide = self._lots()
+        if narrow is not None:
+            given = narrow, self.A, self.B, self.lows, self.words, counts
+            self.run(count_map, EACH, *given)
+        if wide is not None:
+            self.run(COUNT_SHORT[0], EACH, wide, self.A, self.B, self.first, counts)
+        return counts
+
+    def fill(self, offsets: Any, columns: Any, values: Any) -> None:
+        out = offsets, columns, values
+        narrow, wide = self._lots()
+        if narrow is not None:
+            kernel = self.of_type(FILL_MAP, values)
+            given = narrow, self.A, self.B, self.lows, self.words, *out
+            self.run(kernel, EACH, *given)
+        if wide is not None:
+            self.run(FILL_SHORT[0], EACH, wide, self.A, self.B, self.first, *out)
