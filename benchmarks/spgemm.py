@@ -30,18 +30,14 @@ CHUNK = 0.2
 
 def power_law(rows: int, per_row: int, seed: int = 0) -> Any:
     """Rows whose lengths follow a power law, in random columns."""
-    import scipy.sparse
-
-    rng = np.random.default_rng(seed)
-    lengths = rng.pareto(2.0, rows) + 0.1
+    lengths = np.random.default_rng(seed).pareto(2.0, rows) + 0.1
     lengths = np.minimum(lengths * per_row / lengths.mean(), rows // 2).astype(np.int64)
-    keys = np.repeat(np.arange(rows) * rows, lengths) + rng.integers(0, rows, lengths.sum())
-    keys = np.unique(keys)
-    offsets = np.searchsorted(keys, np.arange(rows + 1) * rows).astype(np.int32)
-    values = rng.random(len(keys), np.float32)
-    return scipy.sparse.csr_array(
-        (values, (keys % rows).astype(np.int32), offsets), shape=(rows, rows)
-    )
+    ends, rng = cp.cumsum(cp.asarray(lengths)), cp.random.default_rng(seed)
+    row = cp.searchsorted(ends, cp.arange(int(ends[-1])), side="right")
+    keys = cp.unique(row * rows + rng.integers(0, rows, len(row)))
+    offsets = cp.searchsorted(keys, cp.arange(rows + 1) * rows).astype(np.int32)
+    values, columns = rng.random(len(keys), np.float32), (keys % rows).astype(np.int32)
+    return cupyx.scipy.sparse.csr_matrix((values, columns, offsets), shape=(rows, rows))
 
 
 MATRICES: dict[str, Callable[[], Any]] = {

@@ -32,7 +32,9 @@ SIZES = tuple(most for most, _ in BINS)
 LONG = ev.BlockMapped(block=512), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
 EACH = ev.ThreadMapped()
 WIDTH = 1024  # columns of a window
-AT_ONCE = 32  # nonzeros of A whose rows of B are looked up together
+AT_ONCE = 16  # nonzeros of A whose rows of B are looked up together
+BITS = 4
+PART = 1 << BITS  # nonzeros of each of these rows in a window that are loaded together
 MAP = 1 << 17  # columns of a bit map
 TABLES = 1 << 30  # bytes for tables of long rows, where the caller does not say
 
@@ -235,10 +237,6 @@ def filling(most: int) -> Any:
     return fill_short
 
 
-COUNT_SHORT = {most: counting(most) for most in (*SIZES, 0)}
-FILL_SHORT = {most: filling(most) for most in (*SIZES, 0)}
-
-
 @ev.kernel
 def cut_rows(B, start, count, cuts):
     """cuts[row, i]: where the part of a row of B begins that lies in window start + i and behind, for i = 0 .. count."""
@@ -281,6 +279,7 @@ def count_long(P, A, B, first, places, columns, counts, inside):
 
 def filling_long(T: Any) -> Any:
     """Return the kernel that fills in windows of long rows, and adds up numbers of the type T."""
+
     @ev.kernel
     def fill_long(W, rows, start, count, windows, A, B, cuts, begins, offsets, columns, values):
         """Fill in the windows start .. start + count - 1 of the rows rows[0 ..], which have `windows` each.
@@ -295,33 +294,40 @@ def filling_long(T: Any) -> Any:
             factors = ev.scratch(AT_ONCE, T)
             starts = ev.scratch(AT_ONCE, np.int64)
             lengths = ev.scratch(AT_ONCE, np.int32)
-            low = (start + window) * WIDTH
+            found = ev.scratch(AT_ONCE * PART, np.int32)
+            partners = ev.scratch(AT_ONCE * PART, T)
+            low = np.int32((start + window) * WIDTH)
             for k in range(A.begin(row), A.end(row), AT_ONCE):
-                for i in ev.lanes(min(AT_ONCE, A.end(row) - k)):
+                n = min(AT_ONCE, A.end(row) - k)
+                for i in ev.lanes(n):
                     b = A.column(k + i)
                     factors[i] = A.value(k + i)
                     starts[i] = cuts[b, window]
                     lengths[i] = cuts[b, window + 1] - cuts[b, window]
-                for i in range(min(AT_ONCE, A.end(row) - k)):
-                    for j in ev.lanes(lengths[i]):
-                        own = B.column(starts[i] + j) - low
-                        for column in range(own, own + 1):  # the columns of a row of B differ
-                            sums[column] += factors[i] * B.value(starts[i] + j)
-                            ev.atomic_or(seen, column >> 5, np.int32(1) << np.int32(column & 31))
+                for i in ev.lanes(n * PART):  # short parts of rows of B are loaded together
+                    if i & (PART - 1) < lengths[i >> BITS]:
+                        found[i] = np.int32(B.column(starts[i >> BITS] + (i & (PART - 1)))) - low
+                        partners[i] = B.value(starts[i >> BITS] + (i & (PART - 1)))
+                for i in range(n):
+                    for j in ev.lanes(min(lengths[i], PART)):
+                        column = ev.distinct(found[i * PART + j])
+                        sums[column] += factors[i] * partners[i * PART + j]
+                        ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
+                    if lengths[i] > PART:
+                        for j in ev.lanes(lengths[i] - PART):
+                            column = ev.distinct(np.int32(B.column(starts[i] + PART + j)) - low)
+                            sums[column] += factors[i] * B.value(starts[i] + PART + j)
+                            ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
             to = offsets[row] + begins[place * windows + start + window] - begins[place * windows]
             for c in W.atoms(tile):
-                column = c - tile * WIDTH
-                there = (seen[column >> 5] >> np.int32(column & 31)) & 1
+                column = np.int32(c - tile * WIDTH)
+                there = (seen[column >> 5] >> (column & 31)) & 1
                 at = ev.rank(there == 1)
                 if there == 1:
                     columns[to + at] = low + column
                     values[to + at] = sums[column]
 
     return fill_long
-
-
-TYPES = np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64, np.uint64
-FILL_LONG = {np.dtype(T): filling_long(T) for T in TYPES}
 
 
 @ev.kernel
@@ -389,7 +395,20 @@ def filling_map(T: Any) -> Any:
     return fill_map
 
 
-FILL_MAP = {np.dtype(T): filling_map(T) for T in TYPES}
+MADE: dict[tuple[Any, Any], Any] = {}
+
+
+def made(make: Any, given: Any) -> Any:
+    """Return the kernel that `make` returns for a constant or a type. It is made once."""
+    if (make, given) not in MADE:
+        MADE[make, given] = make(given)
+    return MADE[make, given]
+
+
+def sums_of(values: Any) -> Any:
+    """Return the type that sums of `values` have in a kernel. Narrow integers wrap as wide ones do."""
+    held = kit.held_as(values)
+    return (held if held.itemsize >= 4 else np.dtype(np.int64)).type
 
 
 @ev.kernel
@@ -569,10 +588,6 @@ class _Work:
         shape = self.rows, self.columns
         return ev.csr((values, columns, offsets), shape=shape, check=False)
 
-    def of_type(self, kernels: dict[Any, Any], values: Any) -> Any:
-        """Return the kernel whose sums `values` hold."""
-        return kernels.get(kit.held_as(values), kernels[np.dtype(np.int64)])
-
     def run(self, kernel: Any, schedule: Any, *arguments: Any) -> None:
         schedule = schedule if self.schedule == "auto" else self.schedule
         options = {} if self.most is None else {"max_workspace": self.most - self.needed}
@@ -657,7 +672,7 @@ class _OnGpu(_Work):
         counts = kit.zeros(self.first, (self.rows,), np.int64)
         for rows, most, schedule in self.short:
             given = rows, self.A, self.B, self.first, counts
-            self.run(COUNT_SHORT[most], schedule, *given)
+            self.run(made(counting, most), schedule, *given)
         for lot in self.lots:
             begins = self._count(lot, counts)
             self.begins = begins if len(self.lots) == 1 else None
@@ -676,7 +691,7 @@ class _OnGpu(_Work):
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         out = offsets, columns, values
         for rows, most, schedule in self.short:
-            self.run(FILL_SHORT[most], schedule, rows, self.A, self.B, self.first, *out)
+            self.run(made(filling, most), schedule, rows, self.A, self.B, self.first, *out)
         for lot in self.lots:
             begins = self.begins
             if begins is None:
@@ -692,7 +707,7 @@ class _OnGpu(_Work):
             raise self.too_little(
                 f"{4 * dtype.itemsize * B.num_tiles:,} for a window of the rows of B"
             )
-        kernel = self.of_type(FILL_LONG, out[2])
+        kernel = made(filling_long, sums_of(out[2]))
         for start in range(0, self.windows, most):
             count = min(most, self.windows - start)
             cuts = kit.empty(self.first, (B.num_tiles, count + 1), dtype)
@@ -744,15 +759,15 @@ class _OnHost(_Work):
             given = narrow, self.A, self.B, self.lows, self.words, counts
             self.run(count_map, EACH, *given)
         if wide is not None:
-            self.run(COUNT_SHORT[0], EACH, wide, self.A, self.B, self.first, counts)
+            self.run(made(counting, 0), EACH, wide, self.A, self.B, self.first, counts)
         return counts
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         out = offsets, columns, values
         narrow, wide = self._lots()
         if narrow is not None:
-            kernel = self.of_type(FILL_MAP, values)
+            kernel = made(filling_map, sums_of(values))
             given = narrow, self.A, self.B, self.lows, self.words, *out
             self.run(kernel, EACH, *given)
         if wide is not None:
-            self.run(FILL_SHORT[0], EACH, wide, self.A, self.B, self.first, *out)
+            self.run(made(filling, 0), EACH, wide, self.A, self.B, self.first, *out)
