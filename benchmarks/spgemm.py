@@ -88,9 +88,7 @@ def cusparse(A: Any, algorithm: str) -> tuple[Any, ...]:
         chunk = ctypes.c_float(CHUNK if algorithm == "ALG3" else 1.0)
         of.call("cusparseSpGEMM_estimateMemory", *given, chunk, third, None, None)
         estimating = cp.empty(sizes[2].value, np.uint8)
-        of.call(
-            "cusparseSpGEMM_estimateMemory", *given, chunk, third, address(estimating), second
-        )
+        of.call("cusparseSpGEMM_estimateMemory", *given, chunk, third, address(estimating), second)
         del estimating
     buffers.append(cp.empty(sizes[1].value, np.uint8))
     of.call("cusparseSpGEMM_compute", *given, second, address(buffers[1]))

@@ -393,7 +393,7 @@ def test_updates_at_indices_that_the_kernel_says_are_distinct(schedule: str, tar
 
 @pytest.mark.simt
 def test_simt_finds_a_broken_promise() -> None:
-    A, x, y = constant_case()
+    A, x, _ = constant_case()
     order = np.zeros(A.num_atoms, np.int64)
     with pytest.raises(ev.SimtError, match="data race on array y"):
         promised["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))

@@ -1,7 +1,8 @@
 """Scratch arrays: find out how long they get, and refuse what a schedule or a target cannot run.
 
 Every tile that is being run has memory for its scratch arrays. So a plan needs to know how long these get: the greatest
-length over the tiles. A length that is a constant is known. A program of its own computes the others before the kernel runs. It has the loops over tiles with
+length over the tiles. A length that is a constant is known. A program of its own computes the others before the kernel
+runs. It has the loops over tiles with
 scratch arrays, and of each loop only what the lengths need.
 This step comes with cutting, since the lengths are phases, too.
 """

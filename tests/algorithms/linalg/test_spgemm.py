@@ -126,7 +126,7 @@ def test_long_rows_in_windows() -> None:
     A = sp.diags_array((np.arange(30) != 7) * 1.0).tocsr() @ A
     whole = compare(A, B, target="simt")
     needed = 12 * A.nnz + 48 * 30
-    # Of 29 rows 14 fit at a time, and one of three windows of the rows of B.
+    # Of 29 rows 14 fit at a time, and no table of where rows of B are cut.
     for how in ({"max_workspace": needed + 1020}, {"schedule": ev.GroupMapped(8, block=32)}):
         parts = compare(A, B, target="simt", **how)
         for field in ("offsets", "indices", "values"):

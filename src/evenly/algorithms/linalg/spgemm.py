@@ -102,7 +102,7 @@ def scale_of(low, high, buckets):
 
 @ev.kernel
 def count_products(A, B, products, found):
-    """products[k]: of how many products the nonzero k of A is a factor. found[0]: whether a row of B does not ascend."""
+    """products[k]: how many products the nonzero k of A has. found[0]: whether a row of B does not ascend."""
     for row in A.tiles():
         for k in A.atoms(row):
             products[k] = B.end(A.column(k)) - B.begin(A.column(k))
@@ -116,7 +116,7 @@ def count_products(A, B, products, found):
 
 @ev.kernel
 def begin_rows(E, A, first, offsets, found):
-    """offsets[row]: the number of its first product. found[1 ..]: how many rows have products for each of BINS, or more."""
+    """offsets[row]: the number of its first product. found[1 ..]: the rows for each of BINS, longer rows, products."""
     a, b, c, more = 0, 0, 0, 0
     for row in E.tiles():
         begin = first[A.offsets[row]]
@@ -238,20 +238,34 @@ def filling(most: int) -> Any:
 
 
 @ev.kernel
-def cut_rows(B, start, count, cuts):
-    """cuts[row, i]: where the part of a row of B begins that lies in window start + i and behind, for i = 0 .. count."""
+def cut_rows(B, windows, cuts):
+    """cuts[row, w]: where the part of a row of B begins that lies in window w and behind, for w = 0 .. windows."""
     for row in B.tiles():
         for k in B.atoms(row):
-            own = B.column(k) // WIDTH - start
-            before = B.column(k - 1) // WIDTH - start if k > B.begin(row) else -1
-            for i in range(max(before, -1) + 1, min(own, count) + 1):
-                cuts[row, i] = k
+            own = B.column(k) // WIDTH
+            for w in range(B.column(k - 1) // WIDTH + 1 if k > B.begin(row) else 0, own + 1):
+                cuts[row, w] = k
             if k == B.end(row) - 1:
-                for i in range(max(own, -1) + 1, count + 1):
-                    cuts[row, i] = k + 1
+                for w in range(own + 1, windows + 1):
+                    cuts[row, w] = k + 1
         if B.begin(row) == B.end(row):
-            for i in range(count + 1):
-                cuts[row, i] = B.begin(row)
+            for w in range(windows + 1):
+                cuts[row, w] = B.begin(row)
+
+
+@ev.func
+def cut_of(cuts, B, row, window):
+    """The same as an element of `cuts`; where that is None, by a binary search."""
+    if cuts is not None:
+        return np.int64(cuts[row, window])
+    low, high = np.int64(B.begin(row)), np.int64(B.end(row))
+    while low < high:
+        middle = (low + high) // 2
+        if B.column(middle) < window * WIDTH:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @ev.kernel
@@ -281,14 +295,10 @@ def filling_long(T: Any) -> Any:
     """Return the kernel that fills in windows of long rows, and adds up numbers of the type T."""
 
     @ev.kernel
-    def fill_long(W, rows, start, count, windows, A, B, cuts, begins, offsets, columns, values):
-        """Fill in the windows start .. start + count - 1 of the rows rows[0 ..], which have `windows` each.
-
-        begins: where each window begins among the nonzeros of all.
-        """
+    def fill_long(W, rows, windows, A, B, cuts, begins, offsets, columns, values):
+        """Fill in rows[0 ..], each in so many windows. begins: where a window begins among the nonzeros of all."""
         for tile in W.tiles():
-            place, window = tile // count, tile % count
-            row = rows[place]
+            window, row = tile % windows, rows[tile // windows]
             sums = ev.scratch(WIDTH, T)
             seen = ev.scratch(WIDTH // 32, np.int32)
             factors = ev.scratch(AT_ONCE, T)
@@ -296,14 +306,16 @@ def filling_long(T: Any) -> Any:
             lengths = ev.scratch(AT_ONCE, np.int32)
             found = ev.scratch(AT_ONCE * PART, np.int32)
             partners = ev.scratch(AT_ONCE * PART, T)
-            low = np.int32((start + window) * WIDTH)
-            for k in range(A.begin(row), A.end(row), AT_ONCE):
-                n = min(AT_ONCE, A.end(row) - k)
+            low = np.int32(window * WIDTH)
+            end = A.end(row) if begins[tile] < begins[tile + 1] else A.begin(row)
+            for k in range(A.begin(row), end, AT_ONCE):
+                n = min(AT_ONCE, end - k)
                 for i in ev.lanes(n):
                     b = A.column(k + i)
+                    begin = cut_of(cuts, B, b, window)
                     factors[i] = A.value(k + i)
-                    starts[i] = cuts[b, window]
-                    lengths[i] = cuts[b, window + 1] - cuts[b, window]
+                    starts[i] = begin
+                    lengths[i] = cut_of(cuts, B, b, window + 1) - begin
                 for i in ev.lanes(n * PART):  # short parts of rows of B are loaded together
                     if i & (PART - 1) < lengths[i >> BITS]:
                         found[i] = np.int32(B.column(starts[i >> BITS] + (i & (PART - 1)))) - low
@@ -318,14 +330,15 @@ def filling_long(T: Any) -> Any:
                             column = ev.distinct(np.int32(B.column(starts[i] + PART + j)) - low)
                             sums[column] += factors[i] * B.value(starts[i] + PART + j)
                             ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
-            to = offsets[row] + begins[place * windows + start + window] - begins[place * windows]
-            for c in W.atoms(tile):
-                column = np.int32(c - tile * WIDTH)
-                there = (seen[column >> 5] >> (column & 31)) & 1
-                at = ev.rank(there == 1)
-                if there == 1:
-                    columns[to + at] = low + column
-                    values[to + at] = sums[column]
+            to = offsets[row] + begins[tile] - begins[tile - window]
+            if begins[tile] < begins[tile + 1]:
+                for c in W.atoms(tile):
+                    column = np.int32(c - tile * WIDTH)
+                    there = (seen[column >> 5] >> (column & 31)) & 1
+                    at = ev.rank(there == 1)
+                    if there == 1:
+                        columns[to + at] = low + column
+                        values[to + at] = sums[column]
 
     return fill_long
 
@@ -488,8 +501,8 @@ def spgemm(
       some product are stored, also where products add up to 0.
     max_workspace: the most bytes to use beside A, B and C. Some are needed for each row and each nonzero of A; the
       rest bounds how many long rows are worked on at a time. Default: 1 GiB for long rows.
-    schedule: who owns a row, or a window of columns of a long one; one that owns whole tiles. "auto": on a GPU groups of
-      8 threads, warps and blocks, by how many products a row has.
+    schedule: who owns a row, or a window of columns of a long one; one that owns whole tiles. "auto": on a GPU groups
+      of 8 threads, warps and blocks, by how many products a row has.
     target: as of `ev.spmv`. On a GPU the call waits.
 
     C has NumPy's result type of A and B; float16 or bfloat16 if both have, with sums in float32. Products of equal
@@ -664,9 +677,7 @@ class _OnGpu(_Work):
         if each > self.spare // 2:
             raise self.too_little(f"{2 * each:,} for a row of many products")
         size = self.spare // 2 // each
-        return [
-            kit.part(long, i, min(i + size, len(long))) for i in range(0, len(long), size)
-        ]
+        return [kit.part(long, i, min(i + size, len(long))) for i in range(0, len(long), size)]
 
     def counts(self) -> Any:
         counts = kit.zeros(self.first, (self.rows,), np.int64)
@@ -699,22 +710,14 @@ class _OnGpu(_Work):
             self._fill(lot, begins, out)
 
     def _fill(self, lot: Any, begins: Any, out: tuple[Any, ...]) -> None:
-        """Fill in long rows, as many windows at a time as there is memory for."""
-        B = self.ascending()
-        dtype = kit.index_type(B.num_atoms)
-        most = self.spare // 2 // (dtype.itemsize * max(B.num_tiles, 1)) - 1
-        if most < 1:
-            raise self.too_little(
-                f"{4 * dtype.itemsize * B.num_tiles:,} for a window of the rows of B"
-            )
+        B, cuts = self.ascending(), None
+        dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, self.windows + 1)
+        if dtype.itemsize * shape[0] * shape[1] <= self.spare // 2:
+            cuts = kit.empty(self.first, shape, dtype)
+            cut_rows[ev.MergePath()].on(self.target)(B, self.windows, cuts)
+        tiles = Windows(len(lot) * self.windows, WIDTH)
         kernel = made(filling_long, sums_of(out[2]))
-        for start in range(0, self.windows, most):
-            count = min(most, self.windows - start)
-            cuts = kit.empty(self.first, (B.num_tiles, count + 1), dtype)
-            cut_rows[ev.MergePath()].on(self.target)(B, start, count, cuts)
-            tiles = Windows(len(lot) * count, WIDTH)
-            where = tiles, lot, start, count, self.windows
-            self.run(kernel, LONG[1], *where, self.A, B, cuts, begins, *out)
+        self.run(kernel, LONG[1], tiles, lot, self.windows, self.A, B, cuts, begins, *out)
 
 
 class _OnHost(_Work):
@@ -732,7 +735,10 @@ class _OnHost(_Work):
         self.narrow, self.wide = self._rows(1), self._rows(0)
         self.first: Any = None
         if len(self.wide):
-            each, repeats = kit.empty(like, (A.num_atoms,), np.int32), kit.empty(like, (1,), np.int64)
+            each, repeats = (
+                kit.empty(like, (A.num_atoms,), np.int32),
+                kit.empty(like, (1,), np.int64),
+            )
             self.each(count_products, A, B, each, repeats)
             self.first = ev.prefix_sum(each, include_initial=True, dtype=np.int64)
 

@@ -1,8 +1,8 @@
 """Refuse updates in which several atoms, tiles or lanes may change one element, so that a contribution is lost.
 
 An index is assumed to differ between atoms (tiles, lanes) if it depends on them. If it is read from an
-array, it is trusted for a store, but for an update only if the kernel says so (`ev.distinct`). The check runs when a loop's body is complete,
-because only then is it known what an index depends on. (`verify` later finds elements into which all
+array, it is trusted for a store, but for an update only if the kernel says so (`ev.distinct`). The check runs when a
+loop's body is complete, because only then is it known what an index depends on. (`verify` later finds elements into which all
 tiles or all atoms store.)
 """
 
@@ -23,8 +23,8 @@ def check(
     """Refuse updates in `block`, a loop `over` atoms, tiles or lanes, in which two of them may change one element.
 
     roots: ids and positions, which differ between iterations by contract, as do those that the kernel says are distinct
-    in this loop; they may be equal in different iterations of one around it. has_scratch: whether scratch arrays belong to
-    an iteration, so that no other changes them.
+    in this loop; they may be equal in different iterations of one around it. has_scratch: whether scratch arrays belong
+    to an iteration, so that no other changes them.
     """
     promised = cx.promised & walk.variables_set(block)
     cx.promised -= promised
