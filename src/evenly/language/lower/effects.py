@@ -2,8 +2,8 @@
 
 An index is assumed to differ between atoms (tiles, lanes) if it depends on them. If it is read from an
 array, it is trusted for a store, but for an update only if the kernel says so (`ev.distinct`). The check runs when a
-loop's body is complete, because only then is it known what an index depends on. (`verify` later finds elements into which all
-tiles or all atoms store.)
+loop's body is complete, because only then is it known what an index depends on. (`verify` later finds elements into
+which all tiles or all atoms store.)
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ class Program:
     ) -> Run:
         """Compute what a run on these arguments needs.
 
-        stored: the layouts whose partitions the plan has stored. rooms: the greatest lengths of scratch arrays that are no
-        constants.
+        stored: the layouts whose partitions the plan has stored. rooms: the greatest lengths of scratch arrays, but
+        for constants.
         max_workspace: the most bytes that these may take. Raises InputError if that is too little.
         """
         sized = list(self._sized(binding, gpu))
