@@ -24,19 +24,23 @@ from evenly import kit
 
 # On a GPU: a row of at most so many products belongs to a group of this size. Its four arrays lie in shared memory.
 BINS = (
-    (32, ev.GroupMapped(8, block=128)),
+    (32, ev.GroupMapped(32, block=128)),
     (256, ev.GroupMapped(32, block=128)),
-    (1024, ev.BlockMapped(block=256)),
+    (1024, ev.BlockMapped(block=128)),
 )
 SIZES = tuple(most for most, _ in BINS)
-LONG = ev.BlockMapped(block=512), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
+FEW = 16  # a row of at most so many nonzeros, and as many products as in the second bin, belongs to a thread
+LONG = ev.BlockMapped(block=256), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
+LONGEST = 16384  # rows of more products than that come first
 EACH = ev.ThreadMapped()
+STEP = 256  # products between those whose factors are looked up beforehand
 WIDTH = 1024  # columns of a window
 AT_ONCE = 16  # nonzeros of A whose rows of B are looked up together
 BITS = 4
 PART = 1 << BITS  # nonzeros of each of these rows in a window that are loaded together
 MAP = 1 << 17  # columns of a bit map
 TABLES = 1 << 30  # bytes for tables of long rows, where the caller does not say
+LAST = 2**31 - 1  # greater than any column
 
 
 class Estimate(NamedTuple):
@@ -48,6 +52,24 @@ class Estimate(NamedTuple):
     nonzeros: int
     bytes: int
     products: int
+
+
+@ev.layout
+class Rows:
+    """Rows whose atoms are products. They lie one after the other, and the first need not be at offsets[0] == 0."""
+
+    offsets: ev.Array[ev.Index]  # (num_tiles + 1,)
+    num_atoms: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    def begin(self, tile):
+        return self.offsets[tile] - self.offsets[0]
+
+    def end(self, tile):
+        return self.offsets[tile + 1] - self.offsets[0]
 
 
 @ev.layout
@@ -72,8 +94,18 @@ class Windows:
 
 
 @ev.func
-def factor_of(first, low, high, p):
-    """The nonzero of A, in low .. high - 1, of product p: the last one whose products begin at p or before."""
+def in_bin(products, nonzeros, few):
+    """0: a row that a thread merges; 1 to 3: the bins; 4, 5: the longest and long rows; 6: a row without products."""
+    long = 4 if products > LONGEST else 5
+    binned = 1 if products <= SIZES[0] else 2 if products <= SIZES[1] else 3
+    sorted_ = binned if products <= SIZES[2] else long
+    found = 0 if nonzeros <= few and products <= SIZES[1] else sorted_
+    return found if products > 0 else 6
+
+
+@ev.func
+def last_before(first, low, high, p):
+    """The last k in low .. high - 1 with first[k] <= p. first ascends, and first[low] <= p."""
     while high - low > 1:
         middle = (low + high) // 2
         if first[middle] <= p:
@@ -81,6 +113,13 @@ def factor_of(first, low, high, p):
         else:
             high = middle
     return low
+
+
+@ev.func
+def factor_of(A, first, steps, row, p):
+    """The nonzero of A of product p, which is in this row."""
+    low = max(A.begin(row), steps[p // STEP])
+    return last_before(first, low, min(A.end(row), steps[p // STEP + 1] + 1), p)
 
 
 @ev.func
@@ -101,74 +140,202 @@ def scale_of(low, high, buckets):
 
 
 @ev.kernel
-def count_products(A, B, products, found):
-    """products[k]: how many products the nonzero k of A has. found[0]: whether a row of B does not ascend."""
+def count_products(A, B, products, flags):
+    """products[k]: how many products the nonzero k of A has. flags: whether a row of B descends; has a column twice."""
     for row in A.tiles():
         for k in A.atoms(row):
             products[k] = B.end(A.column(k)) - B.begin(A.column(k))
-    wrong = False
+    descends, equal = False, False
     for row in B.tiles():
         for k in B.atoms(row):
             if k > B.begin(row):
-                wrong = wrong or B.column(k - 1) >= B.column(k)
-    found[0] = 1 if wrong else 0
+                descends = descends or B.column(k - 1) > B.column(k)
+                equal = equal or B.column(k - 1) == B.column(k)
+    flags[0] = 1 if descends else 0
+    flags[1] = 1 if equal else 0
 
 
 @ev.kernel
-def begin_rows(E, A, first, offsets, found):
-    """offsets[row]: the number of its first product. found[1 ..]: the rows for each of BINS, longer rows, products."""
-    a, b, c, more = 0, 0, 0, 0
+def count_rows(E, A, first, flags, most, found):
+    """found: the rows of each bin, and the products of each; all products; the flags."""
+    a, b, c, d, e, f = 0, 0, 0, 0, 0, 0
+    p, q, r, s, t, u = 0, 0, 0, 0, 0, 0
     for row in E.tiles():
-        begin = first[A.offsets[row]]
-        offsets[row] = begin
-        products = first[A.offsets[min(row + 1, A.num_tiles)]] - begin
-        a += 1 if products > 0 and products <= SIZES[0] else 0
-        b += 1 if products > SIZES[0] and products <= SIZES[1] else 0
-        c += 1 if products > SIZES[1] and products <= SIZES[2] else 0
-        more += 1 if products > SIZES[2] else 0
-    found[1] = a
-    found[2] = b
-    found[3] = c
-    found[4] = more
-    found[5] = first[A.num_atoms]
+        products = first[A.offsets[row + 1]] - first[A.offsets[row]]
+        few = most if flags[0] == 0 else 0
+        kind = in_bin(products, A.offsets[row + 1] - A.offsets[row], few)
+        a += 1 if kind == 0 else 0
+        b += 1 if kind == 1 else 0
+        c += 1 if kind == 2 else 0
+        d += 1 if kind == 3 else 0
+        e += 1 if kind == 4 else 0
+        f += 1 if kind == 5 else 0
+        p += products if kind == 0 else 0
+        q += products if kind == 1 else 0
+        r += products if kind == 2 else 0
+        s += products if kind == 3 else 0
+        t += products if kind == 4 else 0
+        u += products if kind == 5 else 0
+    found[0], found[1], found[2], found[3], found[4], found[5] = a, b, c, d, e, f
+    found[6], found[7], found[8], found[9], found[10], found[11] = p, q, r, s, t, u
+    found[12] = first[A.num_atoms]
+    found[13], found[14] = flags[0], flags[1]
+
+
+@ev.kernel
+def order_rows(W, A, first, few, b, c, d, e, f, order):
+    """order: the rows of bin 0, then those of bin 1, which begin at b, and so on."""
+    for tile in W.tiles():
+        for row in W.atoms(tile):
+            products = first[A.offsets[row + 1]] - first[A.offsets[row]]
+            kind = in_bin(products, A.offsets[row + 1] - A.offsets[row], few)
+            at0, at1, at2 = ev.rank(kind == 0), ev.rank(kind == 1), ev.rank(kind == 2)
+            at3, at4, at5 = ev.rank(kind == 3), ev.rank(kind == 4), ev.rank(kind == 5)
+            if kind == 0:
+                order[at0] = row
+            elif kind == 1:
+                order[b + at1] = row
+            elif kind == 2:
+                order[c + at2] = row
+            elif kind == 3:
+                order[d + at3] = row
+            elif kind == 4:
+                order[e + at4] = row
+            elif kind == 5:
+                order[f + at5] = row
+
+
+@ev.kernel
+def row_products(E, rows, A, first, products):
+    for i in E.tiles():
+        products[i] = first[A.offsets[rows[i] + 1]] - first[A.offsets[rows[i]]]
+
+
+@ev.kernel
+def row_offsets(E, A, first, offsets):
+    for i in E.tiles():
+        offsets[i] = first[A.offsets[i]]
+
+
+@ev.kernel
+def find_factors(E, first, total, steps):
+    """steps[i]: the nonzero of A of product i * STEP, or of the last one."""
+    for i in E.tiles():
+        steps[i] = last_before(first, 0, len(first) - 1, min(i * STEP, total - 1))
+
+
+@ev.kernel
+def count_merge(E, rows, A, B, counts):
+    """counts[row]: how many different columns its products have. The rows of B, at most FEW, are merged."""
+    for tile in E.tiles():
+        row = tile if rows is None else rows[tile]
+        begin = A.begin(row)
+        now = ev.local(FEW, np.int32)
+        left = ev.local(FEW, np.int32)
+        at = ev.local(FEW, np.int64)
+        least = np.int32(LAST)
+        for i in range(FEW):
+            now[i] = LAST
+            if i < A.end(row) - begin:
+                at[i] = B.begin(A.column(begin + i))
+                left[i] = B.end(A.column(begin + i)) - at[i]
+                if left[i] > 0:
+                    now[i] = B.column(at[i])
+            least = min(least, now[i])
+        distinct = 0
+        while least < LAST:
+            distinct += 1
+            following = np.int32(LAST)
+            for i in range(FEW):
+                while now[i] == least:
+                    at[i] += 1
+                    left[i] -= 1
+                    now[i] = LAST
+                    if left[i] > 0:
+                        now[i] = B.column(at[i])
+                following = min(following, now[i])
+            least = following
+        counts[row] = distinct
+
+
+def filling_merged(T: Any) -> Any:
+    """Return the kernel that fills in such rows, and adds up numbers of the type T."""
+
+    @ev.kernel
+    def fill_merge(E, rows, A, B, offsets, columns, values):
+        for tile in E.tiles():
+            row = tile if rows is None else rows[tile]
+            begin, to = A.begin(row), offsets[row]
+            now = ev.local(FEW, np.int32)
+            left = ev.local(FEW, np.int32)
+            at = ev.local(FEW, np.int64)
+            least = np.int32(LAST)
+            for i in range(FEW):
+                now[i] = LAST
+                if i < A.end(row) - begin:
+                    at[i] = B.begin(A.column(begin + i))
+                    left[i] = B.end(A.column(begin + i)) - at[i]
+                    if left[i] > 0:
+                        now[i] = B.column(at[i])
+                least = min(least, now[i])
+            while least < LAST:
+                total = T(0)
+                following = np.int32(LAST)
+                for i in range(FEW):
+                    while now[i] == least:
+                        total += A.value(begin + i) * B.value(at[i])
+                        at[i] += 1
+                        left[i] -= 1
+                        now[i] = LAST
+                        if left[i] > 0:
+                            now[i] = B.column(at[i])
+                    following = min(following, now[i])
+                columns[to] = least
+                values[to] = total
+                to += 1
+                least = following
+
+    return fill_merge
 
 
 def counting(most: int) -> Any:
     """Return the kernel that counts the columns of rows of at most so many products; 0: of any number."""
 
     @ev.kernel
-    def count_short(P, A, B, first, counts):
+    def count_short(P, rows, A, B, first, steps, counts):
         """counts[row]: how many different columns the products of the rows P have."""
-        for row in P.tiles():
-            begin = first[A.begin(row)]
+        for tile in P.tiles():
+            row = tile if rows is None else rows[tile]
+            start, begin = P.begin(tile), first[A.begin(row)]
             n = first[A.end(row)] - begin
             found = ev.scratch(most if most > 0 else n, np.int32)  # the column of each product
             left = ev.scratch(most if most > 0 else n, np.int32)  # in a bucket, of those to be put
             ends = ev.scratch(most if most > 0 else n, np.int32)  # of buckets
             slots = ev.scratch(most if most > 0 else n, np.int32)  # the products, by bucket
             low, high = np.int32(2**31 - 1), np.int32(0)
-            for p in P.atoms(row):
-                k = factor_of(first, A.begin(row), A.end(row), p)
-                column = np.int32(B.column(partner_of(A, B, first, k, p)))
-                found[p - begin] = column
+            for p in P.atoms(tile):
+                product = begin + (p - start)
+                k = factor_of(A, first, steps, row, product)
+                column = np.int32(B.column(partner_of(A, B, first, k, product)))
+                found[p - start] = column
                 low = min(low, column)
                 high = max(high, column)
             scale = scale_of(low, high, n)
-            for p in P.atoms(row):
-                ev.atomic_add(left, bucket_of(found[p - begin], low, scale, n), 1)
-            for p in P.atoms(row):
-                ends[p - begin] = ev.scan(left[p - begin])
-            for p in P.atoms(row):
-                bucket = bucket_of(found[p - begin], low, scale, n)
+            for p in P.atoms(tile):
+                ev.atomic_add(left, bucket_of(found[p - start], low, scale, n), 1)
+            for p in P.atoms(tile):
+                ends[p - start] = ev.scan(left[p - start])
+            for p in P.atoms(tile):
+                bucket = bucket_of(found[p - start], low, scale, n)
                 place = ends[bucket] - ev.atomic_add(left, bucket, -1)
-                slots[place] = p - begin
+                slots[place] = p - start
             distinct = 0
-            for p in P.atoms(row):
-                column = found[p - begin]
+            for p in P.atoms(tile):
+                column = found[p - start]
                 bucket = bucket_of(column, low, scale, n)
                 new = 1
                 for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
-                    if found[slots[at]] == column and slots[at] < p - begin:
+                    if found[slots[at]] == column and slots[at] < p - start:
                         new = 0
                 distinct += new
             counts[row] = distinct
@@ -180,54 +347,55 @@ def filling(most: int) -> Any:
     """Return the kernel that fills in rows of at most so many products; 0: of any number."""
 
     @ev.kernel
-    def fill_short(P, A, B, first, offsets, columns, values):
+    def fill_short(P, rows, A, B, first, steps, offsets, columns, values):
         """Fill in the rows P of A B. The sort is that of `count_short`."""
-        for row in P.tiles():
-            begin = first[A.begin(row)]
+        for tile in P.tiles():
+            row = tile if rows is None else rows[tile]
+            start, begin = P.begin(tile), first[A.begin(row)]
             n = first[A.end(row)] - begin
             found = ev.scratch(most if most > 0 else n, np.int32)
             left = ev.scratch(most if most > 0 else n, np.int32)
             ends = ev.scratch(most if most > 0 else n, np.int32)
             slots = ev.scratch(most if most > 0 else n, np.int32)
             low, high = np.int32(2**31 - 1), np.int32(0)
-            for p in P.atoms(row):
-                k = factor_of(first, A.begin(row), A.end(row), p)
-                column = np.int32(B.column(partner_of(A, B, first, k, p)))
-                found[p - begin] = column
+            for p in P.atoms(tile):
+                product = begin + (p - start)
+                k = factor_of(A, first, steps, row, product)
+                column = np.int32(B.column(partner_of(A, B, first, k, product)))
+                found[p - start] = column
                 low = min(low, column)
                 high = max(high, column)
             scale = scale_of(low, high, n)
-            for p in P.atoms(row):
-                ev.atomic_add(left, bucket_of(found[p - begin], low, scale, n), 1)
-            for p in P.atoms(row):
-                ends[p - begin] = ev.scan(left[p - begin])
-            for p in P.atoms(row):
-                bucket = bucket_of(found[p - begin], low, scale, n)
+            for p in P.atoms(tile):
+                ev.atomic_add(left, bucket_of(found[p - start], low, scale, n), 1)
+            for p in P.atoms(tile):
+                ends[p - start] = ev.scan(left[p - start])
+            for p in P.atoms(tile):
+                bucket = bucket_of(found[p - start], low, scale, n)
                 place = ends[bucket] - ev.atomic_add(left, bucket, -1)
-                slots[place] = p - begin
-            for p in P.atoms(row):  # from here on, `left` has the products in order
-                column = found[p - begin]
+                slots[place] = p - start
+            for p in P.atoms(tile):  # from here on, `left` has the products in order
+                column = found[p - start]
                 bucket = bucket_of(column, low, scale, n)
-                start = ends[bucket - 1] if bucket > 0 else 0
-                place = start
-                for at in range(start, ends[bucket]):
+                place = ends[bucket - 1] if bucket > 0 else 0
+                for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
                     other = found[slots[at]]
-                    if other < column or (other == column and slots[at] < p - begin):
+                    if other < column or (other == column and slots[at] < p - start):
                         place += 1
-                left[place] = p - begin
+                left[place] = p - start
             to = offsets[row]
-            for p in P.atoms(row):
-                place = p - begin
+            for p in P.atoms(tile):
+                place = p - start
                 column = found[left[place]]
                 new = place == 0 or found[left[max(place - 1, 0)]] != column
                 at = ev.rank(new)
                 if new:
-                    k = factor_of(first, A.begin(row), A.end(row), begin + left[place])
+                    k = factor_of(A, first, steps, row, begin + left[place])
                     partner = partner_of(A, B, first, k, begin + left[place])
                     total = A.value(k) * B.value(partner) + 0  # not -0
                     place += 1
                     while place < n and found[left[min(place, n - 1)]] == column:
-                        k = factor_of(first, k, A.end(row), begin + left[place])
+                        k = factor_of(A, first, steps, row, begin + left[place])
                         partner = partner_of(A, B, first, k, begin + left[place])
                         total += A.value(k) * B.value(partner)
                         place += 1
@@ -269,24 +437,26 @@ def cut_of(cuts, B, row, window):
 
 
 @ev.kernel
-def count_long(P, A, B, first, places, columns, counts, inside):
-    """counts[row]: how many different columns the products of the rows P have. inside[places[row], w]: in window w."""
-    for row in P.tiles():
+def count_long(P, rows, A, B, first, steps, columns, counts, inside):
+    """counts[row]: how many different columns the products of the rows P have. inside[tile, w]: in window w."""
+    for tile in P.tiles():
+        row, start = rows[tile], P.begin(tile)
         seen = ev.scratch(MAP // 32, np.int32)
         found = 0
         for low in range(0, columns, MAP):
             for i in ev.lanes(MAP // 32):
                 seen[i] = 0
-            for p in P.atoms(row):
-                k = factor_of(first, A.begin(row), A.end(row), p)
-                column = B.column(partner_of(A, B, first, k, p)) - low
+            for p in P.atoms(tile):
+                product = first[A.begin(row)] + (p - start)
+                k = factor_of(A, first, steps, row, product)
+                column = B.column(partner_of(A, B, first, k, product)) - low
                 if column >= 0 and column < MAP:
                     ev.atomic_or(seen, column >> 5, np.int32(1) << np.int32(column & 31))
             for w in ev.lanes(min(MAP, columns - low + WIDTH - 1) // WIDTH):
                 bits = 0
                 for i in range(WIDTH // 32):  # each thread begins at another bank of shared memory
                     bits += ev.popcount(seen[w * (WIDTH // 32) + ((i + w) & (WIDTH // 32 - 1))])
-                inside[places[row], low // WIDTH + w] = bits
+                inside[tile, low // WIDTH + w] = bits
                 found += bits
         counts[row] = found
 
@@ -425,25 +595,11 @@ def sums_of(values: Any) -> Any:
 
 
 @ev.kernel
-def between(E, offsets, low, high, keep):
-    """Which rows have more than `low` products, and at most `high`."""
-    for i in E.tiles():
-        products = offsets[i + 1] - offsets[i]
-        keep[i] = products > low and products <= high
-
-
-@ev.kernel
 def is_narrow(E, offsets, words, wanted, keep):
     """Which rows have a bit map that is short beside their products, or not."""
     for i in E.tiles():
         narrow = words[i] <= 32 * (offsets[i + 1] - offsets[i]) + 64
         keep[i] = narrow == (wanted == 1)
-
-
-@ev.kernel
-def number(E, rows, places):
-    for i in E.tiles():
-        places[rows[i]] = i
 
 
 @ev.kernel
@@ -631,21 +787,27 @@ class _OnGpu(_Work):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        A, like, on = self.A, self.A.offsets, self.target
         self.spare = TABLES if self.most is None else self.most - self.needed
-        products = kit.empty(like, (A.num_atoms,), np.int32)
-        found = kit.empty(like, (6,), np.int64)
-        count_products[ev.MergePath()].on(on)(A, self.B, products, found)
+        A, like = self.A, self.A.offsets
+        products, flags = kit.empty(like, (A.num_atoms,), np.int32), kit.empty(like, (2,), np.int32)
+        count_products[ev.MergePath()].on(self.target)(A, self.B, products, flags)
         self.first = ev.prefix_sum(products, include_initial=True, dtype=np.int64)
-        offsets = kit.empty(like, (self.rows + 1,), np.int64)
-        self.each(begin_rows, kit.each(self.rows + 1), A, self.first, offsets, found)
-        self.repeats, *self.sizes, self.products = kit.to_numpy(found).tolist()
-        self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
-        self.short = list(self._bins())
+        found = kit.empty(like, (15,), np.int64)
+        self.each(count_rows, kit.each(self.rows), A, self.first, flags, FEW, found)
+        sizes = kit.to_numpy(found).tolist()
+        self.products, descends, equal = sizes[12:]
+        self.few, self.repeats = 0 if descends else FEW, descends or equal
         self.windows = -(-self.columns // WIDTH)
-        self.lots = self._lots() if self.sizes[-1] else []
         self.begins: Any = None  # of the windows of the only lot
         self.in_order: Any = None  # B
+        self.steps = self._steps() if sum(sizes[1:6]) else None
+        self.order, self.offsets = self._order(sizes[:6])
+        self.merged = self._merged(sizes[0])
+        self.short = list(self._short(sizes[:6], sizes[6:12]))
+        self.lots = self._lots(sum(sizes[4:6]), sum(sizes[10:12])) if sum(sizes[4:6]) else []
+
+    def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
+        return 12 * nonzeros + 48 * rows
 
     def ascending(self) -> Any:
         """Return B with rows that ascend."""
@@ -653,37 +815,75 @@ class _OnGpu(_Work):
             self.in_order = self.without_repeats() if self.repeats else self.B
         return self.in_order
 
-    def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
-        return 12 * nonzeros + 48 * rows
+    def _steps(self) -> Any:
+        count = self.products // STEP + 2
+        dtype = kit.index_type(self.A.num_atoms)
+        size = dtype.itemsize * count
+        if self.most is not None and size > self.spare:
+            raise self.too_little(f"{size:,} for {self.products:,} products")
+        self.needed += size
+        self.spare -= size if self.most is not None else 0
+        steps = kit.empty(self.first, (count,), dtype)
+        self.each(find_factors, kit.each(count), self.first, self.products, steps)
+        return steps
 
-    def _bins(self) -> Any:
-        """Yield the rows of few products, by their products: the rows, the most products, the schedule."""
-        low = 0
-        for (most, schedule), count in zip(BINS, self.sizes, strict=False):
-            if count == sum(self.sizes):
-                yield self.P, most, schedule
-            elif count:
-                yield ev.subset(self.P, self._between(low, most)), most, schedule
-            low = most
+    def _order(self, sizes: list[int]) -> tuple[Any, Any]:
+        """Return the rows by their bins, and where their products begin in this order.
 
-    def _between(self, low: int, high: int) -> Any:
-        keep = kit.empty(self.first, (self.rows,), np.bool_)
-        self.each(between, kit.each(self.rows), self.P.offsets, low, high, keep)
-        return ev.compact(keep)
+        None: the order of the rows, since all are in one bin; none are needed.
+        """
+        order, offsets, short = None, None, sum(sizes[1:])
+        if self.rows not in sizes[:4]:
+            ends = np.cumsum(sizes).tolist()
+            order = kit.empty(self.first, (ends[-1],), np.int32)
+            given = kit.whole(self.rows), self.A, self.first, self.few, *ends[:-1], order
+            order_rows.on(self.target)(*given)
+            if short:
+                products = kit.empty(self.first, (ends[-1],), np.int64)
+                self.each(row_products, kit.each(ends[-1]), order, self.A, self.first, products)
+                offsets = ev.prefix_sum(products, include_initial=True)
+        elif short:
+            offsets = kit.empty(self.first, (self.rows + 1,), np.int64)
+            self.each(row_offsets, kit.each(self.rows + 1), self.A, self.first, offsets)
+        return order, offsets
 
-    def _lots(self) -> list[Any]:
-        """Return the long rows, as many at a time as there is memory for."""
-        long, each = self._between(SIZES[-1], 2**62), 12 * self.windows
+    def _rows(self, start: int, stop: int) -> Any:
+        """Return which rows these are in the order; None: all of them."""
+        return None if self.order is None else kit.part(self.order, start, stop)
+
+    def _merged(self, count: int) -> Any:
+        return (kit.each(count), self._rows(0, count)) if count else None
+
+    def _short(self, sizes: list[int], products: list[int]) -> Any:
+        """Yield the bins of short rows: the most products, the schedule, a layout, and which rows these are."""
+        for i, (most, schedule) in enumerate(BINS, 1):
+            start, stop = sum(sizes[:i]), sum(sizes[: i + 1])
+            if start < stop:
+                rows = Rows(kit.part(self.offsets, start, stop + 1), products[i])
+                yield most, schedule, rows, self._rows(start, stop)
+
+    def _lots(self, count: int, products: int) -> list[Any]:
+        """Return the long rows, as many at a time as there is memory for: layouts, and which rows these are."""
+        each, last = 12 * self.windows, len(self.order)
         if each > self.spare // 2:
             raise self.too_little(f"{2 * each:,} for a row of many products")
-        size = self.spare // 2 // each
-        return [kit.part(long, i, min(i + size, len(long))) for i in range(0, len(long), size)]
+        size, lots = self.spare // 2 // each, []
+        for start in range(last - count, last, size):
+            stop = min(start + size, last)
+            if stop - start < count:
+                products = kit.entry(self.offsets, stop) - kit.entry(self.offsets, start)
+            rows = Rows(kit.part(self.offsets, start, stop + 1), products)
+            lots.append((rows, self._rows(start, stop)))
+        return lots
 
     def counts(self) -> Any:
         counts = kit.zeros(self.first, (self.rows,), np.int64)
-        for rows, most, schedule in self.short:
-            given = rows, self.A, self.B, self.first, counts
-            self.run(made(counting, most), schedule, *given)
+        given = self.A, self.B
+        if self.merged:
+            self.run(count_merge, EACH, *self.merged, *given, counts)
+        for most, schedule, *rows in self.short:
+            more = self.first, self.steps, counts
+            self.run(made(counting, most), schedule, *rows, *given, *more)
         for lot in self.lots:
             begins = self._count(lot, counts)
             self.begins = begins if len(self.lots) == 1 else None
@@ -691,33 +891,34 @@ class _OnGpu(_Work):
 
     def _count(self, lot: Any, counts: Any) -> Any:
         """Count the nonzeros of long rows, and return where each window of them begins among all."""
-        places = kit.empty(self.first, (self.rows,), np.int32)
-        self.each(number, kit.each(len(lot)), lot, places)
-        inside = kit.empty(self.first, (len(lot), self.windows), np.int32)
-        rows = ev.subset(self.P, lot)
-        given = rows, self.A, self.B, self.first, places, self.columns, counts, inside
+        inside = kit.empty(self.first, (lot[0].num_tiles, self.windows), np.int32)
+        given = *lot, self.A, self.B, self.first, self.steps, self.columns, counts, inside
         self.run(count_long, LONG[0], *given)
         return ev.prefix_sum(kit.merged(inside, "inside"), include_initial=True, dtype=np.int64)
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
-        out = offsets, columns, values
-        for rows, most, schedule in self.short:
-            self.run(made(filling, most), schedule, rows, self.A, self.B, self.first, *out)
+        given, out = (self.A, self.B), (offsets, columns, values)
+        if self.merged:
+            kernel = made(filling_merged, sums_of(values))
+            self.run(kernel, EACH, *self.merged, *given, *out)
+        for most, schedule, *rows in self.short:
+            more = self.first, self.steps, *out
+            self.run(made(filling, most), schedule, *rows, *given, *more)
         for lot in self.lots:
             begins = self.begins
             if begins is None:
                 begins = self._count(lot, kit.zeros(self.first, (self.rows,), np.int64))
-            self._fill(lot, begins, out)
+            self._fill(lot[1], begins, out)
 
-    def _fill(self, lot: Any, begins: Any, out: tuple[Any, ...]) -> None:
+    def _fill(self, rows: Any, begins: Any, out: tuple[Any, ...]) -> None:
         B, cuts = self.ascending(), None
         dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, self.windows + 1)
         if dtype.itemsize * shape[0] * shape[1] <= self.spare // 2:
             cuts = kit.empty(self.first, shape, dtype)
             cut_rows[ev.MergePath()].on(self.target)(B, self.windows, cuts)
-        tiles = Windows(len(lot) * self.windows, WIDTH)
+        tiles = Windows(len(rows) * self.windows, WIDTH)
         kernel = made(filling_long, sums_of(out[2]))
-        self.run(kernel, LONG[1], tiles, lot, self.windows, self.A, B, cuts, begins, *out)
+        self.run(kernel, LONG[1], tiles, rows, self.windows, self.A, B, cuts, begins, *out)
 
 
 class _OnHost(_Work):
@@ -732,15 +933,18 @@ class _OnHost(_Work):
         offsets = ev.prefix_sum(products, include_initial=True)
         self.products = kit.entry(offsets, self.rows)
         self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
-        self.narrow, self.wide = self._rows(1), self._rows(0)
-        self.first: Any = None
-        if len(self.wide):
-            each, repeats = (
-                kit.empty(like, (A.num_atoms,), np.int32),
-                kit.empty(like, (1,), np.int64),
-            )
-            self.each(count_products, A, B, each, repeats)
+        narrow, wide = self._rows(1), self._rows(0)
+        self.narrow = self.P if len(narrow) == self.rows else ev.subset(self.P, narrow)
+        self.wide: Any = None
+        if len(wide):
+            each, flags = (kit.empty(like, (n,), np.int32) for n in (A.num_atoms, 2))
+            self.each(count_products, A, B, each, flags)
             self.first = ev.prefix_sum(each, include_initial=True, dtype=np.int64)
+            steps = self.products // STEP + 2
+            self.steps = kit.empty(like, (steps,), kit.index_type(A.num_atoms))
+            self.each(find_factors, kit.each(steps), self.first, self.products, self.steps)
+            offsets = ev.prefix_sum(kit.take(products, wide), include_initial=True)
+            self.wide = Rows(offsets, kit.entry(offsets, len(wide))), wide
 
     def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
         return 12 * nonzeros + 64 * rows + 8 * depth
@@ -750,30 +954,19 @@ class _OnHost(_Work):
         self.each(is_narrow, kit.each(self.rows), self.P.offsets, self.words, narrow, keep)
         return ev.compact(keep)
 
-    def _lots(self) -> Any:
-        """Yield the rows of each way."""
-        for rows in self.narrow, self.wide:
-            if len(rows) == 0:
-                yield None
-            else:
-                yield self.P if len(rows) == self.rows else ev.subset(self.P, rows)
-
     def counts(self) -> Any:
         counts = kit.zeros(self.lows, (self.rows,), np.int64)
-        narrow, wide = self._lots()
-        if narrow is not None:
-            given = narrow, self.A, self.B, self.lows, self.words, counts
-            self.run(count_map, EACH, *given)
-        if wide is not None:
-            self.run(made(counting, 0), EACH, wide, self.A, self.B, self.first, counts)
+        given = self.narrow, self.A, self.B, self.lows, self.words, counts
+        self.run(count_map, EACH, *given)
+        if self.wide:
+            given = *self.wide, self.A, self.B, self.first, self.steps, counts
+            self.run(made(counting, 0), EACH, *given)
         return counts
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         out = offsets, columns, values
-        narrow, wide = self._lots()
-        if narrow is not None:
-            kernel = made(filling_map, sums_of(values))
-            given = narrow, self.A, self.B, self.lows, self.words, *out
-            self.run(kernel, EACH, *given)
-        if wide is not None:
-            self.run(made(filling, 0), EACH, wide, self.A, self.B, self.first, *out)
+        given = self.narrow, self.A, self.B, self.lows, self.words, *out
+        self.run(made(filling_map, sums_of(values)), EACH, *given)
+        if self.wide:
+            given = *self.wide, self.A, self.B, self.first, self.steps, *out
+            self.run(made(filling, 0), EACH, *given)
