@@ -437,27 +437,45 @@ def cut_of(cuts, B, row, window):
 
 
 @ev.kernel
-def count_long(P, rows, A, B, first, steps, columns, counts, inside):
-    """counts[row]: how many different columns the products of the rows P have. inside[tile, w]: in window w."""
+def count_windows(E, rows, lows, words, firsts, counts):
+    """Of long rows, the window in which their columns begin, and how many windows they reach over."""
+    for i in E.tiles():
+        low, count = lows[rows[i]], words[rows[i]]
+        firsts[i] = low // WIDTH
+        counts[i] = (low + 64 * count - 1) // WIDTH - low // WIDTH + 1
+
+
+@ev.kernel
+def number_windows(R, places):
+    for tile in R.tiles():
+        for window in R.atoms(tile):
+            places[window] = tile
+
+
+@ev.kernel
+def count_long(P, rows, firsts, starts, A, B, first, steps, counts, inside):
+    """counts[row]: how many different columns the products of the rows P have. inside[starts[tile] ..]: in each window."""
     for tile in P.tiles():
-        row, start = rows[tile], P.begin(tile)
         seen = ev.scratch(MAP // 32, np.int32)
-        found = 0
-        for low in range(0, columns, MAP):
-            for i in ev.lanes(MAP // 32):
-                seen[i] = 0
+        row, start, found = rows[tile], P.begin(tile), 0
+        windows = starts[tile + 1] - starts[tile]
+        for done in range(0, windows, MAP // WIDTH):
+            low = (firsts[tile] + done) * WIDTH
             for p in P.atoms(tile):
                 product = first[A.begin(row)] + (p - start)
                 k = factor_of(A, first, steps, row, product)
                 column = B.column(partner_of(A, B, first, k, product)) - low
                 if column >= 0 and column < MAP:
                     ev.atomic_or(seen, column >> 5, np.int32(1) << np.int32(column & 31))
-            for w in ev.lanes(min(MAP, columns - low + WIDTH - 1) // WIDTH):
+            for w in ev.lanes(min(windows - done, MAP // WIDTH)):
                 bits = 0
                 for i in range(WIDTH // 32):  # each thread begins at another bank of shared memory
                     bits += ev.popcount(seen[w * (WIDTH // 32) + ((i + w) & (WIDTH // 32 - 1))])
-                inside[tile, low // WIDTH + w] = bits
+                inside[starts[tile] - starts[0] + done + w] = bits
                 found += bits
+            if done + MAP // WIDTH < windows:
+                for i in ev.lanes(MAP // 32):
+                    seen[i] = 0
         counts[row] = found
 
 
@@ -465,14 +483,16 @@ def filling_long(T: Any) -> Any:
     """Return the kernel that fills in windows of long rows, and adds up numbers of the type T."""
 
     @ev.kernel
-    def fill_long(W, rows, windows, A, B, cuts, begins, offsets, columns, values):
-        """Fill in rows[0 ..], each in so many windows. begins: where a window begins among the nonzeros of all."""
+    def fill_long(W, places, rows, firsts, starts, A, B, cuts, begins, offsets, columns, values):
+        """Fill in windows of rows[places[0]] .. begins: where a window begins among the nonzeros of all."""
         for tile in W.tiles():
-            window, row = tile % windows, rows[tile // windows]
+            place = places[tile]
+            row, own = rows[place], starts[place] - starts[0]
+            window = firsts[place] + (tile - own)
             sums = ev.scratch(WIDTH, T)
             seen = ev.scratch(WIDTH // 32, np.int32)
             factors = ev.scratch(AT_ONCE, T)
-            starts = ev.scratch(AT_ONCE, np.int64)
+            heads = ev.scratch(AT_ONCE, np.int64)
             lengths = ev.scratch(AT_ONCE, np.int32)
             found = ev.scratch(AT_ONCE * PART, np.int32)
             partners = ev.scratch(AT_ONCE * PART, T)
@@ -484,12 +504,12 @@ def filling_long(T: Any) -> Any:
                     b = A.column(k + i)
                     begin = cut_of(cuts, B, b, window)
                     factors[i] = A.value(k + i)
-                    starts[i] = begin
+                    heads[i] = begin
                     lengths[i] = cut_of(cuts, B, b, window + 1) - begin
                 for i in ev.lanes(n * PART):  # short parts of rows of B are loaded together
                     if i & (PART - 1) < lengths[i >> BITS]:
-                        found[i] = np.int32(B.column(starts[i >> BITS] + (i & (PART - 1)))) - low
-                        partners[i] = B.value(starts[i >> BITS] + (i & (PART - 1)))
+                        found[i] = np.int32(B.column(heads[i >> BITS] + (i & (PART - 1)))) - low
+                        partners[i] = B.value(heads[i >> BITS] + (i & (PART - 1)))
                 for i in range(n):
                     for j in ev.lanes(min(lengths[i], PART)):
                         column = ev.distinct(found[i * PART + j])
@@ -497,10 +517,10 @@ def filling_long(T: Any) -> Any:
                         ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
                     if lengths[i] > PART:
                         for j in ev.lanes(lengths[i] - PART):
-                            column = ev.distinct(np.int32(B.column(starts[i] + PART + j)) - low)
-                            sums[column] += factors[i] * B.value(starts[i] + PART + j)
+                            column = ev.distinct(np.int32(B.column(heads[i] + PART + j)) - low)
+                            sums[column] += factors[i] * B.value(heads[i] + PART + j)
                             ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
-            to = offsets[row] + begins[tile] - begins[tile - window]
+            to = offsets[row] + begins[tile] - begins[own]
             if begins[tile] < begins[tile + 1]:
                 for c in W.atoms(tile):
                     column = np.int32(c - tile * WIDTH)
@@ -782,6 +802,16 @@ class _Work:
         return spgemm(self.B, identity, max_workspace=self.most, target=self.target)
 
 
+class Lot(NamedTuple):
+    """Long rows: their products as atoms; which rows; their first windows; where their windows begin, and how many."""
+
+    layout: Any
+    rows: Any
+    firsts: Any
+    starts: Any
+    windows: int
+
+
 class _OnGpu(_Work):
     """Rows in bins by their products; long ones in windows."""
 
@@ -797,17 +827,16 @@ class _OnGpu(_Work):
         sizes = kit.to_numpy(found).tolist()
         self.products, descends, equal = sizes[12:]
         self.few, self.repeats = 0 if descends else FEW, descends or equal
-        self.windows = -(-self.columns // WIDTH)
         self.begins: Any = None  # of the windows of the only lot
         self.in_order: Any = None  # B
         self.steps = self._steps() if sum(sizes[1:6]) else None
         self.order, self.offsets = self._order(sizes[:6])
         self.merged = self._merged(sizes[0])
         self.short = list(self._short(sizes[:6], sizes[6:12]))
-        self.lots = self._lots(sum(sizes[4:6]), sum(sizes[10:12])) if sum(sizes[4:6]) else []
+        self.lots = list(self._lots(sum(sizes[4:6]), sum(sizes[10:12])))
 
     def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
-        return 12 * nonzeros + 48 * rows
+        return 12 * nonzeros + 80 * rows + 8 * depth
 
     def ascending(self) -> Any:
         """Return B with rows that ascend."""
@@ -862,19 +891,51 @@ class _OnGpu(_Work):
                 rows = Rows(kit.part(self.offsets, start, stop + 1), products[i])
                 yield most, schedule, rows, self._rows(start, stop)
 
-    def _lots(self, count: int, products: int) -> list[Any]:
-        """Return the long rows, as many at a time as there is memory for: layouts, and which rows these are."""
-        each, last = 12 * self.windows, len(self.order)
-        if each > self.spare // 2:
-            raise self.too_little(f"{2 * each:,} for a row of many products")
-        size, lots = self.spare // 2 // each, []
-        for start in range(last - count, last, size):
-            stop = min(start + size, last)
-            if stop - start < count:
-                products = kit.entry(self.offsets, stop) - kit.entry(self.offsets, start)
-            rows = Rows(kit.part(self.offsets, start, stop + 1), products)
-            lots.append((rows, self._rows(start, stop)))
-        return lots
+    def _lots(self, count: int, products: int) -> Any:
+        """Yield the long rows, as many at a time as there is memory for."""
+        if not count:
+            return
+        last = len(self.order)
+        rows = self._rows(last - count, last)
+        firsts, windows = (kit.empty(self.first, (count,), np.int64) for _ in "12")
+        self.each(count_windows, kit.each(count), rows, *self._spans(), firsts, windows)
+        starts = ev.prefix_sum(windows, include_initial=True)
+        offsets = kit.part(self.offsets, last - count, last + 1)
+        for low, high, tiles in self._cuts(starts, count):
+            if high - low < count:
+                products = kit.entry(offsets, high) - kit.entry(offsets, low)
+            layout = Rows(kit.part(offsets, low, high + 1), products)
+            yield Lot(
+                layout,
+                kit.part(rows, low, high),
+                kit.part(firsts, low, high),
+                kit.part(starts, low, high + 1),
+                tiles,
+            )
+
+    def _spans(self) -> tuple[Any, Any]:
+        """Return the least column of each row of C, and the words of a bit map of its columns."""
+        like = self.first
+        products, lows, words = (kit.empty(like, (self.rows,), np.int64) for _ in "123")
+        ends = (kit.empty(like, (self.B.num_tiles,), np.int32) for _ in "12")
+        given = self.A, self.B, *ends, products, lows, words
+        span_rows[ev.MergePath()].on(self.target)(*given)
+        return lows, words
+
+    def _cuts(self, starts: Any, count: int) -> Any:
+        """Yield where the long rows are cut into lots, and how many windows each lot has."""
+        total, most = kit.entry(starts, count), self.spare // 2 // 16
+        if total <= most:
+            yield 0, count, total
+            return
+        host, low = kit.to_numpy(starts), 0
+        while low < count:
+            high = int(np.searchsorted(host, host[low] + most, "right")) - 1
+            if high == low:
+                needed = 32 * int(host[low + 1] - host[low])
+                raise self.too_little(f"{needed:,} for a row of many products")
+            yield low, high, int(host[high] - host[low])
+            low = high
 
     def counts(self) -> Any:
         counts = kit.zeros(self.first, (self.rows,), np.int64)
@@ -891,10 +952,11 @@ class _OnGpu(_Work):
 
     def _count(self, lot: Any, counts: Any) -> Any:
         """Count the nonzeros of long rows, and return where each window of them begins among all."""
-        inside = kit.empty(self.first, (lot[0].num_tiles, self.windows), np.int32)
-        given = *lot, self.A, self.B, self.first, self.steps, self.columns, counts, inside
-        self.run(count_long, LONG[0], *given)
-        return ev.prefix_sum(kit.merged(inside, "inside"), include_initial=True, dtype=np.int64)
+        inside = kit.empty(self.first, (lot.windows,), np.int32)
+        given = lot.layout, lot.rows, lot.firsts, lot.starts
+        more = self.A, self.B, self.first, self.steps, counts, inside
+        self.run(count_long, LONG[0], *given, *more)
+        return ev.prefix_sum(inside, include_initial=True, dtype=np.int64)
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         given, out = (self.A, self.B), (offsets, columns, values)
@@ -908,17 +970,21 @@ class _OnGpu(_Work):
             begins = self.begins
             if begins is None:
                 begins = self._count(lot, kit.zeros(self.first, (self.rows,), np.int64))
-            self._fill(lot[1], begins, out)
+            self._fill(lot, begins, out)
 
-    def _fill(self, rows: Any, begins: Any, out: tuple[Any, ...]) -> None:
+    def _fill(self, lot: Any, begins: Any, out: tuple[Any, ...]) -> None:
         B, cuts = self.ascending(), None
-        dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, self.windows + 1)
+        windows = -(-self.columns // WIDTH)
+        dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, windows + 1)
         if dtype.itemsize * shape[0] * shape[1] <= self.spare // 2:
             cuts = kit.empty(self.first, shape, dtype)
-            cut_rows[ev.MergePath()].on(self.target)(B, self.windows, cuts)
-        tiles = Windows(len(rows) * self.windows, WIDTH)
+            cut_rows[ev.MergePath()].on(self.target)(B, windows, cuts)
+        places = kit.empty(self.first, (lot.windows,), np.int32)
+        owned = Rows(lot.starts, lot.windows)
+        number_windows[ev.MergePath()].on(self.target)(owned, places)
+        given = Windows(lot.windows, WIDTH), places, lot.rows, lot.firsts, lot.starts
         kernel = made(filling_long, sums_of(out[2]))
-        self.run(kernel, LONG[1], tiles, rows, self.windows, self.A, B, cuts, begins, *out)
+        self.run(kernel, LONG[1], *given, self.A, B, cuts, begins, *out)
 
 
 class _OnHost(_Work):
