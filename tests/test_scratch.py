@@ -367,7 +367,7 @@ def test_arrays_of_constant_length_get_the_shared_memory_that_they_need(
     (code,) = emitted(of_constant_length, (A, x, y), schedule)
     teams = schedule.block // (size or schedule.block)
     fits = 2432 * teams <= 40960
-    assert (f"ev::scratch<0, {2400 * teams}, {schedule.block}>" in code.source) == fits
+    assert (f"ev::scratch<0, {2400 * teams}, {schedule.block}, true>" in code.source) == fits
     plan = of_constant_length.plan(A, x, y, schedule=schedule, target="simt")
     assert (plan.workspace <= 1024) == fits
 

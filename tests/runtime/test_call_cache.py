@@ -387,6 +387,19 @@ def test_numbers_of_other_types_are_other_calls() -> None:
         assert not held.repeat_alike(*other)
 
 
+def test_numbers_of_numpy_are_known_by_type_and_bits() -> None:
+    held = remembered(A, np.int64(3), np.float32(0.0))
+    assert held.repeat(A, np.int64(3), np.float32(0.0))
+    assert held.repeat_alike(A, np.int64(3), np.float32(0.0))
+    for other in (
+        (A, np.int64(4), np.float32(0.0)),
+        (A, np.int64(3), np.float32(-0.0)),
+        (A, np.int32(3), np.float32(0.0)),
+    ):
+        assert not held.repeat_alike(*other)
+    assert not held.repeat(A, np.int64(4), np.float32(0.0))
+
+
 def test_what_watches_its_frontier_is_not_taken_for_another() -> None:
     watching = Watched(prepared, [])
     assert not remembered(anew(A), run=watching).repeat_alike(anew(A))

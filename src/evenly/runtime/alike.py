@@ -17,6 +17,8 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from evenly.interop.arrays import kind
 from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance, is_layout
@@ -45,6 +47,8 @@ def _parts(value: Any, reader: Callable[[str], Read], by_memory: bool) -> Iterat
         yield from (operator.attrgetter(path[1:])(value) for path in bounds(value, ""))
     elif value is None or isinstance(value, bool | int):
         yield type(value), value
+    elif isinstance(value, np.generic):
+        yield type(value), value.tobytes()
     elif isinstance(value, float | complex):
         yield type(value), repr(value)  # 0.0 == -0.0
     else:

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
 from evenly.language.reads import Reads
@@ -247,6 +249,8 @@ def _parts(name: str, argument: Any) -> list[str] | None:
         return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
+    if isinstance(argument, np.generic):
+        return [f"{name}.tobytes()"]
     for number in (float, complex):
         # Compare by text, because 0.0 == -0.0. A subclass may have a `__repr__` of its own.
         if isinstance(argument, number):

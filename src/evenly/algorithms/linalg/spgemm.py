@@ -29,10 +29,10 @@ BINS = (
     (1024, ev.BlockMapped(block=128)),
 )
 SIZES = tuple(most for most, _ in BINS)
-FEW = 16  # a row of at most so many nonzeros, and as many products as in the second bin, belongs to a thread
-LONG = ev.BlockMapped(block=256), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
+FEW = 16  # a row of at most so many nonzeros, and as many products as in the first bin, belongs to a thread
+LONG = ev.BlockMapped(block=128), ev.GroupMapped(32, block=64)  # longer rows: to count, to fill
 LONGEST = 16384  # rows of more products than that come first
-EACH = ev.ThreadMapped()
+EACH, EVENLY = ev.ThreadMapped(), ev.MergePath()
 STEP = 256  # products between those whose factors are looked up beforehand
 WIDTH = 1024  # columns of a window
 AT_ONCE = 16  # nonzeros of A whose rows of B are looked up together
@@ -99,7 +99,7 @@ def in_bin(products, nonzeros, few):
     long = 4 if products > LONGEST else 5
     binned = 1 if products <= SIZES[0] else 2 if products <= SIZES[1] else 3
     sorted_ = binned if products <= SIZES[2] else long
-    found = 0 if nonzeros <= few and products <= SIZES[1] else sorted_
+    found = 0 if nonzeros <= few and products <= SIZES[0] else sorted_
     return found if products > 0 else 6
 
 
@@ -140,55 +140,46 @@ def scale_of(low, high, buckets):
 
 
 @ev.kernel
-def count_products(A, B, products, flags):
-    """products[k]: how many products the nonzero k of A has. flags: whether a row of B descends; has a column twice."""
+def survey(A, E, B, products, found):
+    """products[row]: how many it has. found: the rows of each bin, the products of each, whether rows of B descend, and
+    whether they have a column twice. E: the rows of A."""
     for row in A.tiles():
-        for k in A.atoms(row):
-            products[k] = B.end(A.column(k)) - B.begin(A.column(k))
-    descends, equal = False, False
-    for row in B.tiles():
-        for k in B.atoms(row):
-            if k > B.begin(row):
-                descends = descends or B.column(k - 1) > B.column(k)
-                equal = equal or B.column(k - 1) == B.column(k)
-    flags[0] = 1 if descends else 0
-    flags[1] = 1 if equal else 0
-
-
-@ev.kernel
-def count_rows(E, A, first, flags, most, found):
-    """found: the rows of each bin, and the products of each; all products; the flags."""
+        products[row] = sum(
+            np.int64(B.end(A.column(k)) - B.begin(A.column(k))) for k in A.atoms(row)
+        )
     a, b, c, d, e, f = 0, 0, 0, 0, 0, 0
     p, q, r, s, t, u = 0, 0, 0, 0, 0, 0
     for row in E.tiles():
-        products = first[A.offsets[row + 1]] - first[A.offsets[row]]
-        few = most if flags[0] == 0 else 0
-        kind = in_bin(products, A.offsets[row + 1] - A.offsets[row], few)
+        kind = in_bin(products[row], A.end(row) - A.begin(row), FEW)
         a += 1 if kind == 0 else 0
         b += 1 if kind == 1 else 0
         c += 1 if kind == 2 else 0
         d += 1 if kind == 3 else 0
         e += 1 if kind == 4 else 0
         f += 1 if kind == 5 else 0
-        p += products if kind == 0 else 0
-        q += products if kind == 1 else 0
-        r += products if kind == 2 else 0
-        s += products if kind == 3 else 0
-        t += products if kind == 4 else 0
-        u += products if kind == 5 else 0
+        p += products[row] if kind == 0 else 0
+        q += products[row] if kind == 1 else 0
+        r += products[row] if kind == 2 else 0
+        s += products[row] if kind == 3 else 0
+        t += products[row] if kind == 4 else 0
+        u += products[row] if kind == 5 else 0
+    descends, equal = False, False
+    for row in B.tiles():
+        for k in B.atoms(row):
+            if k > B.begin(row):
+                descends = descends or B.column(k - 1) > B.column(k)
+                equal = equal or B.column(k - 1) == B.column(k)
     found[0], found[1], found[2], found[3], found[4], found[5] = a, b, c, d, e, f
     found[6], found[7], found[8], found[9], found[10], found[11] = p, q, r, s, t, u
-    found[12] = first[A.num_atoms]
-    found[13], found[14] = flags[0], flags[1]
+    found[12], found[13] = 1 if descends else 0, 1 if equal else 0
 
 
 @ev.kernel
-def order_rows(W, A, first, few, b, c, d, e, f, order):
+def order_rows(W, A, products, few, b, c, d, e, f, order):
     """order: the rows of bin 0, then those of bin 1, which begin at b, and so on."""
     for tile in W.tiles():
         for row in W.atoms(tile):
-            products = first[A.offsets[row + 1]] - first[A.offsets[row]]
-            kind = in_bin(products, A.offsets[row + 1] - A.offsets[row], few)
+            kind = in_bin(products[row], A.offsets[row + 1] - A.offsets[row], few)
             at0, at1, at2 = ev.rank(kind == 0), ev.rank(kind == 1), ev.rank(kind == 2)
             at3, at4, at5 = ev.rank(kind == 3), ev.rank(kind == 4), ev.rank(kind == 5)
             if kind == 0:
@@ -206,15 +197,11 @@ def order_rows(W, A, first, few, b, c, d, e, f, order):
 
 
 @ev.kernel
-def row_products(E, rows, A, first, products):
-    for i in E.tiles():
-        products[i] = first[A.offsets[rows[i] + 1]] - first[A.offsets[rows[i]]]
-
-
-@ev.kernel
-def row_offsets(E, A, first, offsets):
-    for i in E.tiles():
-        offsets[i] = first[A.offsets[i]]
+def count_products(A, B, products):
+    """products[k]: how many products the nonzero k of A has."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            products[k] = B.end(A.column(k)) - B.begin(A.column(k))
 
 
 @ev.kernel
@@ -454,7 +441,7 @@ def number_windows(R, places):
 
 @ev.kernel
 def count_long(P, rows, firsts, starts, A, B, first, steps, counts, inside):
-    """counts[row]: how many different columns the products of the rows P have. inside[starts[tile] ..]: in each window."""
+    """counts[row]: how many different columns the products of the rows P have. inside[starts[tile] ..]: by window."""
     for tile in P.tiles():
         seen = ev.scratch(MAP // 32, np.int32)
         row, start, found = rows[tile], P.begin(tile), 0
@@ -511,15 +498,16 @@ def filling_long(T: Any) -> Any:
                         found[i] = np.int32(B.column(heads[i >> BITS] + (i & (PART - 1)))) - low
                         partners[i] = B.value(heads[i >> BITS] + (i & (PART - 1)))
                 for i in range(n):
-                    for j in ev.lanes(min(lengths[i], PART)):
-                        column = ev.distinct(found[i * PART + j])
-                        sums[column] += factors[i] * partners[i * PART + j]
-                        ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
-                    if lengths[i] > PART:
-                        for j in ev.lanes(lengths[i] - PART):
-                            column = ev.distinct(np.int32(B.column(heads[i] + PART + j)) - low)
-                            sums[column] += factors[i] * B.value(heads[i] + PART + j)
-                            ev.atomic_or(seen, column >> 5, np.int32(1) << (column & 31))
+                    for j in ev.lanes(lengths[i]):
+                        if j < PART:
+                            column = found[i * PART + j]
+                            partner = partners[i * PART + j]
+                        else:
+                            column = np.int32(B.column(heads[i] + j)) - low
+                            partner = T(B.value(heads[i] + j))
+                        alone = ev.distinct(column)
+                        sums[alone] += factors[i] * partner
+                        ev.atomic_or(seen, alone >> 5, np.int32(1) << (alone & 31))
             to = offsets[row] + begins[tile] - begins[own]
             if begins[tile] < begins[tile + 1]:
                 for c in W.atoms(tile):
@@ -567,33 +555,42 @@ def filling_map(T: Any) -> Any:
     """Return the kernel that fills in rows by their bit maps, and adds up numbers of the type T."""
 
     @ev.kernel
-    def fill_map(P, A, B, lows, words, offsets, columns, values):
+    def fill_map(P, A, B, products, lows, words, offsets, columns, values):
+        """A row has a sum for each column of its map, if these are few, else for each nonzero."""
         for row in P.tiles():
             seen = ev.scratch(words[row], np.uint64)
             before = ev.scratch(words[row], np.int32)
-            sums = ev.scratch(offsets[row + 1] - offsets[row], T)
+            few = words[row] <= products[row]
+            sums = ev.scratch(64 * words[row] if few else offsets[row + 1] - offsets[row], T)
             low, to = lows[row], offsets[row]
             for k in range(A.begin(row), A.end(row)):
+                factor = A.value(k)
                 for t in range(B.begin(A.column(k)), B.end(A.column(k))):
                     column = B.column(t) - low
                     seen[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+                    if few:
+                        sums[column] += factor * B.value(t)
             at = np.int32(0)
             for i in range(len(seen)):
                 before[i] = at
                 left = seen[i]
                 while left != 0:
-                    columns[to + at] = low + 64 * i + ev.popcount((left & (~left + 1)) - 1)
+                    column = 64 * i + ev.popcount((left & (~left + 1)) - 1)
+                    columns[to + at] = low + column
+                    if few:
+                        values[to + at] = sums[column]
                     left &= left - 1
                     at += 1
-            for k in range(A.begin(row), A.end(row)):
-                factor = A.value(k)
-                for t in range(B.begin(A.column(k)), B.end(A.column(k))):
-                    column = B.column(t) - low
-                    below = (np.uint64(1) << np.uint64(column & 63)) - 1
-                    place = before[column >> 6] + ev.popcount(seen[column >> 6] & below)
-                    sums[place] += factor * B.value(t)
-            for i in range(len(sums)):
-                values[to + i] = sums[i]
+            if not few:
+                for k in range(A.begin(row), A.end(row)):
+                    factor = A.value(k)
+                    for t in range(B.begin(A.column(k)), B.end(A.column(k))):
+                        column = B.column(t) - low
+                        below = (np.uint64(1) << np.uint64(column & 63)) - 1
+                        place = before[column >> 6] + ev.popcount(seen[column >> 6] & below)
+                        sums[place] += factor * B.value(t)
+                for i in range(len(sums)):
+                    values[to + i] = sums[i]
 
     return fill_map
 
@@ -612,14 +609,6 @@ def sums_of(values: Any) -> Any:
     """Return the type that sums of `values` have in a kernel. Narrow integers wrap as wide ones do."""
     held = kit.held_as(values)
     return (held if held.itemsize >= 4 else np.dtype(np.int64)).type
-
-
-@ev.kernel
-def is_narrow(E, offsets, words, wanted, keep):
-    """Which rows have a bit map that is short beside their products, or not."""
-    for i in E.tiles():
-        narrow = words[i] <= 32 * (offsets[i + 1] - offsets[i]) + 64
-        keep[i] = narrow == (wanted == 1)
 
 
 @ev.kernel
@@ -777,6 +766,19 @@ class _Work:
         shape = self.rows, self.columns
         return ev.csr((values, columns, offsets), shape=shape, check=False)
 
+    def numbered(self) -> tuple[Any, Any]:
+        """Number the products. Return the first one of each nonzero of A, and the factors of some (`find_factors`)."""
+        count, dtype = self.products // STEP + 2, kit.index_type(self.A.num_atoms)
+        self.needed += dtype.itemsize * count
+        if self.most is not None and self.most <= self.needed:
+            raise self.too_little("more")
+        products = kit.empty(self.A.offsets, (self.A.num_atoms,), np.int32)
+        count_products[EVENLY].on(self.target)(self.A, self.B, products)
+        first = ev.prefix_sum(products, include_initial=True, dtype=np.int64)
+        steps = kit.empty(first, (count,), dtype)
+        self.each(find_factors, kit.each(count), first, self.products, steps)
+        return first, steps
+
     def run(self, kernel: Any, schedule: Any, *arguments: Any) -> None:
         schedule = schedule if self.schedule == "auto" else self.schedule
         options = {} if self.most is None else {"max_workspace": self.most - self.needed}
@@ -817,26 +819,33 @@ class _OnGpu(_Work):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.spare = TABLES if self.most is None else self.most - self.needed
-        A, like = self.A, self.A.offsets
-        products, flags = kit.empty(like, (A.num_atoms,), np.int32), kit.empty(like, (2,), np.int32)
-        count_products[ev.MergePath()].on(self.target)(A, self.B, products, flags)
-        self.first = ev.prefix_sum(products, include_initial=True, dtype=np.int64)
-        found = kit.empty(like, (15,), np.int64)
-        self.each(count_rows, kit.each(self.rows), A, self.first, flags, FEW, found)
-        sizes = kit.to_numpy(found).tolist()
-        self.products, descends, equal = sizes[12:]
-        self.few, self.repeats = 0 if descends else FEW, descends or equal
+        like = self.A.offsets
+        self.row_products = kit.empty(like, (self.rows,), np.int64)
+        found = kit.empty(like, (14,), np.int64)
+        operands = self.A, kit.each(self.rows), self.B
+        survey[EVENLY].on(self.target)(*operands, self.row_products, found)
+        *sizes, descends, equal = kit.to_numpy(found).tolist()
+        rows, products = sizes[:6], sizes[6:]
+        self.products, self.repeats = sum(products), descends or equal
+        self.few = FEW
+        if descends:  # no rows can be merged
+            self.few, rows[:2], products[:2] = 0, [0, sum(rows[:2])], [0, sum(products[:2])]
         self.begins: Any = None  # of the windows of the only lot
         self.in_order: Any = None  # B
-        self.steps = self._steps() if sum(sizes[1:6]) else None
-        self.order, self.offsets = self._order(sizes[:6])
-        self.merged = self._merged(sizes[0])
-        self.short = list(self._short(sizes[:6], sizes[6:12]))
-        self.lots = list(self._lots(sum(sizes[4:6]), sum(sizes[10:12])))
+        if any(rows[1:]):
+            self.first, self.steps = self.numbered()
+        self.order, self.offsets = self._order(rows)
+        self.merged = (kit.each(rows[0]), self._rows(0, rows[0])) if rows[0] else None
+        self.short = list(self._short(rows, products))
+        self.lots = list(self._lots(sum(rows[4:]), sum(products[4:])))
 
     def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
         return 12 * nonzeros + 80 * rows + 8 * depth
+
+    @property
+    def spare(self) -> int:
+        """How many bytes there may be for long rows."""
+        return TABLES if self.most is None else self.most - self.needed
 
     def ascending(self) -> Any:
         """Return B with rows that ascend."""
@@ -844,44 +853,24 @@ class _OnGpu(_Work):
             self.in_order = self.without_repeats() if self.repeats else self.B
         return self.in_order
 
-    def _steps(self) -> Any:
-        count = self.products // STEP + 2
-        dtype = kit.index_type(self.A.num_atoms)
-        size = dtype.itemsize * count
-        if self.most is not None and size > self.spare:
-            raise self.too_little(f"{size:,} for {self.products:,} products")
-        self.needed += size
-        self.spare -= size if self.most is not None else 0
-        steps = kit.empty(self.first, (count,), dtype)
-        self.each(find_factors, kit.each(count), self.first, self.products, steps)
-        return steps
-
     def _order(self, sizes: list[int]) -> tuple[Any, Any]:
         """Return the rows by their bins, and where their products begin in this order.
 
         None: the order of the rows, since all are in one bin; none are needed.
         """
-        order, offsets, short = None, None, sum(sizes[1:])
+        order, products = None, self.row_products
         if self.rows not in sizes[:4]:
             ends = np.cumsum(sizes).tolist()
-            order = kit.empty(self.first, (ends[-1],), np.int32)
-            given = kit.whole(self.rows), self.A, self.first, self.few, *ends[:-1], order
+            order = kit.empty(products, (ends[-1],), np.int32)
+            given = kit.whole(self.rows), self.A, products, self.few, *ends[:-1], order
             order_rows.on(self.target)(*given)
-            if short:
-                products = kit.empty(self.first, (ends[-1],), np.int64)
-                self.each(row_products, kit.each(ends[-1]), order, self.A, self.first, products)
-                offsets = ev.prefix_sum(products, include_initial=True)
-        elif short:
-            offsets = kit.empty(self.first, (self.rows + 1,), np.int64)
-            self.each(row_offsets, kit.each(self.rows + 1), self.A, self.first, offsets)
+            products = kit.take(products, order)
+        offsets = ev.prefix_sum(products, include_initial=True) if any(sizes[1:]) else None
         return order, offsets
 
     def _rows(self, start: int, stop: int) -> Any:
         """Return which rows these are in the order; None: all of them."""
         return None if self.order is None else kit.part(self.order, start, stop)
-
-    def _merged(self, count: int) -> Any:
-        return (kit.each(count), self._rows(0, count)) if count else None
 
     def _short(self, sizes: list[int], products: list[int]) -> Any:
         """Yield the bins of short rows: the most products, the schedule, a layout, and which rows these are."""
@@ -919,7 +908,7 @@ class _OnGpu(_Work):
         products, lows, words = (kit.empty(like, (self.rows,), np.int64) for _ in "123")
         ends = (kit.empty(like, (self.B.num_tiles,), np.int32) for _ in "12")
         given = self.A, self.B, *ends, products, lows, words
-        span_rows[ev.MergePath()].on(self.target)(*given)
+        span_rows[EVENLY].on(self.target)(*given)
         return lows, words
 
     def _cuts(self, starts: Any, count: int) -> Any:
@@ -938,7 +927,7 @@ class _OnGpu(_Work):
             low = high
 
     def counts(self) -> Any:
-        counts = kit.zeros(self.first, (self.rows,), np.int64)
+        counts = kit.zeros(self.row_products, (self.rows,), np.int64)
         given = self.A, self.B
         if self.merged:
             self.run(count_merge, EACH, *self.merged, *given, counts)
@@ -978,10 +967,10 @@ class _OnGpu(_Work):
         dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, windows + 1)
         if dtype.itemsize * shape[0] * shape[1] <= self.spare // 2:
             cuts = kit.empty(self.first, shape, dtype)
-            cut_rows[ev.MergePath()].on(self.target)(B, windows, cuts)
+            cut_rows[EVENLY].on(self.target)(B, windows, cuts)
         places = kit.empty(self.first, (lot.windows,), np.int32)
         owned = Rows(lot.starts, lot.windows)
-        number_windows[ev.MergePath()].on(self.target)(owned, places)
+        number_windows[EVENLY].on(self.target)(owned, places)
         given = Windows(lot.windows, WIDTH), places, lot.rows, lot.firsts, lot.starts
         kernel = made(filling_long, sums_of(out[2]))
         self.run(kernel, LONG[1], *given, self.A, B, cuts, begins, *out)
@@ -993,36 +982,28 @@ class _OnHost(_Work):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         A, B, like = self.A, self.B, self.A.offsets
-        products, self.lows, self.words = (kit.empty(like, (self.rows,), np.int64) for _ in "123")
+        self.maps = tuple(kit.empty(like, (self.rows,), np.int64) for _ in "123")
+        products, lows, words = self.maps
         ends = (kit.empty(like, (B.num_tiles,), np.int32) for _ in "12")
-        self.each(span_rows, A, B, *ends, products, self.lows, self.words)
+        self.each(span_rows, A, B, *ends, products, lows, words)
         offsets = ev.prefix_sum(products, include_initial=True)
         self.products = kit.entry(offsets, self.rows)
         self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
-        narrow, wide = self._rows(1), self._rows(0)
-        self.narrow = self.P if len(narrow) == self.rows else ev.subset(self.P, narrow)
+        is_wide = kit.to_numpy(words) > 32 * kit.to_numpy(products) + 64
+        wide, narrow = (kit.from_numpy(np.flatnonzero(x), like) for x in (is_wide, ~is_wide))
+        self.narrow = ev.subset(self.P, narrow) if len(wide) else self.P
         self.wide: Any = None
         if len(wide):
-            each, flags = (kit.empty(like, (n,), np.int32) for n in (A.num_atoms, 2))
-            self.each(count_products, A, B, each, flags)
-            self.first = ev.prefix_sum(each, include_initial=True, dtype=np.int64)
-            steps = self.products // STEP + 2
-            self.steps = kit.empty(like, (steps,), kit.index_type(A.num_atoms))
-            self.each(find_factors, kit.each(steps), self.first, self.products, self.steps)
+            self.first, self.steps = self.numbered()
             offsets = ev.prefix_sum(kit.take(products, wide), include_initial=True)
             self.wide = Rows(offsets, kit.entry(offsets, len(wide))), wide
 
     def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
         return 12 * nonzeros + 64 * rows + 8 * depth
 
-    def _rows(self, narrow: int) -> Any:
-        keep = kit.empty(self.lows, (self.rows,), np.bool_)
-        self.each(is_narrow, kit.each(self.rows), self.P.offsets, self.words, narrow, keep)
-        return ev.compact(keep)
-
     def counts(self) -> Any:
-        counts = kit.zeros(self.lows, (self.rows,), np.int64)
-        given = self.narrow, self.A, self.B, self.lows, self.words, counts
+        counts = kit.zeros(self.A.offsets, (self.rows,), np.int64)
+        given = self.narrow, self.A, self.B, *self.maps[1:], counts
         self.run(count_map, EACH, *given)
         if self.wide:
             given = *self.wide, self.A, self.B, self.first, self.steps, counts
@@ -1031,7 +1012,7 @@ class _OnHost(_Work):
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         out = offsets, columns, values
-        given = self.narrow, self.A, self.B, self.lows, self.words, *out
+        given = self.narrow, self.A, self.B, *self.maps, *out
         self.run(made(filling_map, sums_of(values)), EACH, *given)
         if self.wide:
             given = *self.wide, self.A, self.B, self.first, self.steps, *out

@@ -42,6 +42,7 @@ class Shares:
         a, length = s.array, text.expr(ir.Cast(s.length, WEAK_INT))
         name, room = text.array(a), text.extent(a, 0)
         kind = f"{self.arrays.index(a)}, {self.of(a) if self.team else 0}, {self.block}"
+        kind += ", true" if a.path in self.needs else ""
         team = self.team or f"ev::group<1, {self.block}>()"
         made = f"ev::scratch<{kind}>({team}, {pointer(name)}, {room}, {length})"
         return f"const ev::out<{ctype(a.dtype)}> {name}({made});"
