@@ -138,7 +138,14 @@ def test_long_rows_in_windows() -> None:
 def test_columns_that_are_twice_in_b_where_rows_are_long() -> None:
     B = integers(60, 500, 0.2)
     B = sp.csr_array((B.data, B.indices % 300, B.indptr), shape=(60, 300))
-    compare(integers(3, 60, 0.5), B, target="simt")
+    A = integers(3, 60, 0.5)
+    compare(A, B, target="simt")
+    for data in np.full(B.nnz, 100, np.int8), np.ones(B.nnz, bool):  # two of which do not fit
+        found = ev.linalg.spgemm(
+            A, ev.csr((data, B.indices, B.indptr), shape=B.shape), target="simt"
+        )
+        wanted = A @ sp.csr_array((data.astype(float), B.indices, B.indptr), shape=B.shape)
+        np.testing.assert_array_equal(as_scipy(found).toarray(), wanted.toarray())
 
 
 @pytest.mark.simt

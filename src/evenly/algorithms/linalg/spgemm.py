@@ -1,12 +1,13 @@
 """SpGEMM, C = A B for sparse A and B: count the nonzeros of each row of C, then fill the rows in, in order.
 
-The products of a row are numbered in the order of the row of A, so that they can be the atoms of a tile. Three ways:
+Four ways, by how many products a row has:
 
-- A row of few products is a bucket sort of its columns in scratch memory. Equal columns are then side by side, in the
-  order of their products, and are added up so.
-- A row of many products is cut into windows of columns. Each has sums in scratch memory, to which its owner adds the
-  rows of B one after the other; the columns of a row of B differ, so its threads do not meet.
-- On the CPU a row is a bit map of its columns, and a column's place the number of bits before it.
+- Few nonzeros of A: a thread merges the rows of B.
+- Few products: they are numbered in the order of the row of A, and so are the atoms of a tile. Their columns are sorted
+  by buckets in scratch memory. Equal ones are then side by side, in the order of their products, and are added up so.
+- Many products: the row is cut into windows of columns. Each has sums in scratch memory, to which its owner adds the
+  rows of B one after the other. The columns of a row of B differ, so its threads do not meet.
+- On the CPU: a row is a bit map of its columns, and a column's place the number of bits before it.
 
 So products of one place are added up in one order, without atomics on floats, whoever owns a row.
 Sources: Gustavson (1978); rows in bins by their products: Nagasaka, Nukada, Matsuoka (ICPP 2017); products as atoms:
@@ -794,9 +795,10 @@ class _Work:
         kernel[EACH].on(self.target)(*arguments)
 
     def without_repeats(self) -> Any:
-        """Return B with its columns in order, and equal ones of a row added up."""
+        """Return B with its columns in order, and equal ones of a row added up as those of C are."""
         offsets = kit.positions(self.B.offsets, self.columns + 1)
-        ones = kit.empty(self.B.values, (self.columns,), kit.dtype(self.B.values))
+        dtype = kit.held_as(kit.empty(self.B.values, (1,), self.found))
+        ones = kit.empty(self.B.values, (self.columns,), dtype)
         self.each(fill_with_ones, kit.each(self.columns), ones)
         columns, shape = kit.part(offsets, 0, self.columns), (self.columns, self.columns)
         # Its rows need not be looked at.
