@@ -967,8 +967,7 @@ class _OnGpu(_Work):
         B, cuts = self.ascending(), None
         windows = -(-self.columns // WIDTH)
         dtype, shape = kit.index_type(B.num_atoms), (B.num_tiles, windows + 1)
-        # Rows of B that are short beside the number of windows are searched.
-        if dtype.itemsize * shape[0] * shape[1] <= min(self.spare // 2, 16 * B.num_atoms):
+        if dtype.itemsize * shape[0] * shape[1] <= self.spare // 2:
             cuts = kit.empty(self.first, shape, dtype)
             cut_rows[EVENLY].on(self.target)(B, windows, cuts)
         places = kit.empty(self.first, (lot.windows,), np.int32)
