@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly.errors import EvenlyError, InputError
 from tests import batteries
+from tests.emitting import emitted, typed
 from tests.scratch import CASES, OWNED, agrees, distinct, histogram
 from tests.test_properties import matrices
 
@@ -319,3 +320,80 @@ def test_a_tile_reads_what_it_has_updated(target: str) -> None:
         lengths = [np.diff(m.indptr) for m in items]
         wanted = [((a + b) ** 2).sum() for a, b in zip(B.split(x), lengths, strict=True)]
         np.testing.assert_array_equal(y, wanted)
+
+
+@ev.kernel
+def of_constant_length(A, x, y):
+    """The sums of the values x of each column modulo 300, and of each of the last 4 atoms' remainders."""
+    for row in A.tiles():
+        sums = ev.scratch(300, np.int64)
+        counts = ev.scratch(5, np.int32)
+        for k in A.atoms(row):
+            ev.atomic_add(sums, A.column(k) % 300, x[k])
+            ev.atomic_add(counts, k % 5, 1)
+        y[row] = max((sums[j] for j in ev.lanes(300)), default=0) + counts[4]
+
+
+def constant_case() -> tuple[ev.Csr, np.ndarray, np.ndarray]:
+    A = ev.csr(batteries.matrices(np.float32)["power law"])
+    x = np.arange(A.num_atoms, dtype=np.int64) % 97
+    wanted = np.zeros(A.num_tiles, np.int64)
+    for row in range(A.num_tiles):
+        atoms = np.arange(A.offsets[row], A.offsets[row + 1])
+        sums = np.bincount(A.indices[atoms] % 300, x[atoms], minlength=300)
+        wanted[row] = sums.max() + (atoms % 5 == 4).sum()
+    return A, x, wanted
+
+
+@pytest.mark.parametrize("name", ["thread", "group 3", "warp", "group 48", "lrb", "dynamic"])
+def test_lengths_that_are_constants_are_not_asked_for(name: str) -> None:
+    A, x, wanted = constant_case()
+    for target in ("cpu", "simt"):
+        y = np.zeros(A.num_tiles, np.int64)
+        of_constant_length[OWNED[name]].on(target)(A, x, y)
+        np.testing.assert_array_equal(y, wanted)
+    phases, _ = typed(of_constant_length, (A, x, y), OWNED[name])
+    assert phases.lengths is None
+    assert sorted(set(sum((lengths for _, lengths in phases.rooms), ()))) == [5, 300]
+
+
+@pytest.mark.parametrize(("name", "size"), [("group 8", 8), ("warp", 32), ("block", 0)])
+def test_arrays_of_constant_length_get_the_shared_memory_that_they_need(
+    name: str, size: int
+) -> None:
+    """And then none of the workspace."""
+    A, x, y = constant_case()
+    schedule = OWNED[name]
+    (code,) = emitted(of_constant_length, (A, x, y), schedule)
+    teams = schedule.block // (size or schedule.block)
+    fits = 2432 * teams <= 40960
+    assert (f"ev::scratch<0, {2400 * teams}, {schedule.block}, true>" in code.source) == fits
+    plan = of_constant_length.plan(A, x, y, schedule=schedule, target="simt")
+    assert (plan.workspace <= 1024) == fits
+
+
+@ev.kernel
+def promised(A, order, x, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            y[ev.distinct(order[k])] += x[k]
+
+
+@pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path", "warp_mapped"])
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+def test_updates_at_indices_that_the_kernel_says_are_distinct(schedule: str, target: str) -> None:
+    A, x, _ = constant_case()
+    order = np.random.default_rng(0).permutation(A.num_atoms)
+    y = np.ones(A.num_atoms, np.int64)
+    promised[schedule].on(target)(A, order, x, y)
+    wanted = np.ones(A.num_atoms, np.int64)
+    wanted[order] += x
+    np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.simt
+def test_simt_finds_a_broken_promise() -> None:
+    A, x, _ = constant_case()
+    order = np.zeros(A.num_atoms, np.int64)
+    with pytest.raises(ev.SimtError, match="data race on array y"):
+        promised["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))

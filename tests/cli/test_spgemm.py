@@ -50,7 +50,8 @@ def test_numbers_that_are_not_finite_are_right_where_they_belong(odd: float) -> 
     ("options", "said"),
     [
         ("--dtype float16", "--dtype: expected one of"),
-        ("--max-workspace 100", "--max-workspace: expected a half of at least"),
+        ("--max-workspace 100", "and more, got 100"),
+        ("--max-workspace 0", "--max-workspace: expected a number of bytes, 1 or more, got 0"),
     ],
 )
 def test_mistakes(evenly: Any, small: Any, options: str, said: str) -> None:

@@ -91,7 +91,6 @@ def test_the_same_bits_in_every_run() -> None:
 
 
 def test_sparse_times_sparse() -> None:
-    pytest.importorskip("cuda.cccl")
     rng = np.random.default_rng(0)
     several = sp.vstack([sp.random_array((40, 900), density=d, rng=rng) for d in (0.01, 0.2, 0.9)])
     several.data = np.round(several.data * 8)

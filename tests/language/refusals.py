@@ -726,6 +726,9 @@ SCRATCH = [
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    at = i - 1\n    v = «h[at]»\n    at = at + 1\n    h[at] = v", "h is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    «h[0] = x[i]»", "every tile stores into the same element of h: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over tiles"),
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    «h[z[i]] += 1.0»", "an update of h[...] in a loop over tiles: two tiles may meet in one element", "ev.atomic_add(h, index, value)"),
+    R("tile", "h = ev.scratch(n, np.int32)\nfor k in A.atoms(row):\n    for j in ev.lanes(2):\n        «h[ev.distinct(A.column(k + j))] += 1»", "an update of h[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(h, index, value)"),
+    R("tile", "q = ev.distinct(«s»)", "ev.distinct of a float", "int(x) truncates"),
+    R("tile", "q = «ev.distinct(n, 2)»", "ev.distinct takes one integer", "y[ev.distinct(order[k])] += v"),
     R("tile", _scratch("g = «ev.scratch(n, np.int32)»"), "ev.scratch in a loop over atoms", "a scratch array belongs to a tile: make it before the loop"),
 ]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import evenly as ev
 from evenly.layouts import Csr, Ell, Uniform
 from evenly.layouts.each import Each
 from evenly.layouts.frontier import Frontier
@@ -312,8 +313,8 @@ def test_an_array_without_an_address_goes_the_long_way() -> None:
 
 
 # ---- layouts that are made anew --------------------------------------------------------------------
-def remembered(*arguments: Any, run: Any = prepared) -> CallCache:
-    made = CallCache(arguments, "cuda:0")
+def remembered(*arguments: Any, run: Any = prepared, by_memory: bool = False) -> CallCache:
+    made = CallCache(arguments, "cuda:0", by_memory=by_memory)
     assert made.remember(arguments, run, "cuda:0")
     return made
 
@@ -352,11 +353,51 @@ def test_a_layout_made_anew_over_the_same_arrays_is_the_same() -> None:
     assert not held.repeat_alike(csr(), X, Y)
 
 
+def test_where_the_schedule_is_given_other_arrays_at_the_same_addresses_are_the_same() -> None:
+    held = remembered(csr(), X, Y, by_memory=True)
+    gc.collect()
+    assert held.repeat_alike(csr(), X, Y)
+    assert not held.repeat_alike(csr(), X, ndarray(2, (5,)))
+    made = csr()
+    longer = ndarray(made.indices.data.ptr, (len(made.indices) + 1,), np.int32)
+    assert not held.repeat_alike(Csr(made.offsets, longer, made.values, 5), X, Y)
+
+
+@ev.kernel
+def lengths_of(P, out):
+    for tile in P.tiles():
+        out[tile] = sum(1 for k in P.atoms(tile))
+
+
+@pytest.mark.parametrize("schedule", [ev.ThreadMapped(), ev.MergePath(), "auto"])
+def test_what_the_arrays_hold_is_read_at_each_call(schedule: Any) -> None:
+    """Layouts over one buffer, made anew, as an algorithm makes them from a pool."""
+    buffer, out = np.zeros(5, np.int64), np.zeros(4, np.int64)
+    for offsets in ([0, 1, 2, 3, 7], [0, 0, 7, 7, 7], [0, 7, 7, 7, 7]):
+        buffer[:] = offsets
+        P = ev.ragged(buffer[:], num_atoms=7, check=False)
+        lengths_of[schedule].on("cpu")(P, out)
+        np.testing.assert_array_equal(out, np.diff(offsets))
+
+
 def test_numbers_of_other_types_are_other_calls() -> None:
     held = remembered(A, 1, 0.0)
     assert held.repeat_alike(A, 1, 0.0)
     for other in ((A, True, 0.0), (A, 1, -0.0), (A, 2, 0.0), (A, 1, 0)):
         assert not held.repeat_alike(*other)
+
+
+def test_numbers_of_numpy_are_known_by_type_and_bits() -> None:
+    held = remembered(A, np.int64(3), np.float32(0.0))
+    assert held.repeat(A, np.int64(3), np.float32(0.0))
+    assert held.repeat_alike(A, np.int64(3), np.float32(0.0))
+    for other in (
+        (A, np.int64(4), np.float32(0.0)),
+        (A, np.int64(3), np.float32(-0.0)),
+        (A, np.int32(3), np.float32(0.0)),
+    ):
+        assert not held.repeat_alike(*other)
+    assert not held.repeat(A, np.int64(4), np.float32(0.0))
 
 
 def test_what_watches_its_frontier_is_not_taken_for_another() -> None:

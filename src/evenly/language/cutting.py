@@ -15,7 +15,7 @@ from .invariants import read_once
 from .lower.context import Namer
 from .phases import GridResult, Lengths, Once, Owned, Phase, Phases, Repeat, Workspace
 from .read_later import kept_in_caches
-from .scratch import lengths, refuse_split
+from .scratch import known_lengths, lengths, refuse_split
 from .slicing import has_effects, needed, tainted, written_arrays
 from .spread import spread
 from .tile_cutting import TileCutter
@@ -38,6 +38,7 @@ def cut(
         refuse_split(program)
         return kept_in_caches(Cutter(spread(program), whole).run())
     made, found = Cutter(program, whole).run(), lengths(program, teams)
+    made = replace(made, rooms=known_lengths(program, teams))
     return made if found is None else replace(made, lengths=_cut_lengths(*found))
 
 

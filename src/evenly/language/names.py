@@ -107,6 +107,15 @@ def rank(condition: Any) -> Any:
     raise _unplaced("rank")
 
 
+def distinct(i: Any) -> Any:
+    """Return the integer `i`, and promise that all lanes, atoms or tiles of the loop around have different ones.
+
+    So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. evenly takes your word for it. Where
+    it is broken, an update may be lost; target `simt` reports that.
+    """
+    return i
+
+
 def stage(array: Any, over: range) -> Any:
     """Return `array`, with the part `over` near the threads that read it: `xs = ev.stage(x, B.columns(item))`.
 

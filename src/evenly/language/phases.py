@@ -134,7 +134,8 @@ class Loop:
 class Phases:
     """The phases of a program, in order. repeats: the loops around some of them, which may nest.
 
-    lengths: how long its scratch arrays get; None: there are none.
+    rooms: the lengths of scratch arrays that are constants, one for the tiles of each team.
+    lengths: how long the others get; None: there are none.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Phases:
     workspaces: tuple[Workspace, ...]
     written: frozenset[ir.Array]
     repeats: tuple[Repeat, ...] = ()
+    rooms: tuple[tuple[ir.Path, tuple[int, ...]], ...] = ()
     lengths: Lengths | None = None
 
     def order(self, holds: Callable[[ir.Array], bool]) -> Iterator[int]:

@@ -1,7 +1,8 @@
 """Scratch arrays: find out how long they get, and refuse what a schedule or a target cannot run.
 
 Every tile that is being run has memory for its scratch arrays. So a plan needs to know how long these get: the greatest
-length over the tiles. A program of its own computes that before the kernel runs. It has the loops over tiles with
+length over the tiles. A length that is a constant is known. A program of its own computes the others before the kernel
+runs. It has the loops over tiles with
 scratch arrays, and of each loop only what the lengths need.
 This step comes with cutting, since the lengths are phases, too.
 """
@@ -18,6 +19,7 @@ from .slicing import needed, written_arrays
 from .types import INT64
 
 Found = dict[ir.Path, tuple[ir.Accumulator, ...]]
+Known = tuple[tuple[ir.Path, tuple[int, ...]], ...]
 Lengths = tuple[ir.Program, tuple[tuple[ir.Path, tuple[ir.Accumulator, ...]], ...]]
 
 
@@ -37,20 +39,31 @@ def refuse_split(program: ir.Program) -> None:
             )
 
 
+def known_lengths(program: ir.Program, teams: tuple[int, ...]) -> Known:
+    """Return the lengths of scratch arrays that are constants, as often as there are teams."""
+    made = (s for piece in program.pieces for s in scratch_in(piece.body))
+    lengths = ((s.array.path, s.length) for s in made)
+    return tuple(
+        (path, (int(n.value),) * (len(teams) + 1)) for path, n in lengths if isinstance(n, ir.Const)
+    )
+
+
 def lengths(program: ir.Program, teams: tuple[int, ...]) -> Lengths | None:
     """Return the program that computes the greatest lengths, and the accumulators of each scratch array.
 
-    teams: as in `cut`. There is an accumulator for the tiles of each team. Return None if there are no scratch arrays.
-    Raises LanguageError if a length is not known before the kernel runs.
+    teams: as in `cut`. There is an accumulator for the tiles of each team. Return None if there are no scratch arrays
+    whose lengths are to be computed. Raises LanguageError if a length is not known before the kernel runs.
     """
     if not any(scratch_in(piece.body) for piece in program.pieces):
         return None
     _refuse_rounds(program.steps)
+    if not any(map(_asked, (s for piece in program.pieces for s in scratch_in(piece.body)))):
+        return None
     results: list[tuple[ir.Path, tuple[ir.Accumulator, ...]]] = []
     steps: list[ir.Step] = []
     live: set[ir.Var] = set()
     for step in reversed(program.steps):
-        if isinstance(step, ir.TileLoop) and (made := scratch_in(step.body)):
+        if isinstance(step, ir.TileLoop) and (made := list(filter(_asked, scratch_in(step.body)))):
             found = {s.array.path: _greatest(s, len(teams) + 1) for s in made}
             results += found.items()
             every = tuple(a for each in found.values() for a in each)
@@ -67,6 +80,11 @@ def lengths(program: ir.Program, teams: tuple[int, ...]) -> Lengths | None:
     return measuring, tuple(results)
 
 
+def _asked(s: ir.Scratch) -> bool:
+    """Whether the length of a scratch array has to be computed."""
+    return not isinstance(s.length, ir.Const)
+
+
 def _greatest(s: ir.Scratch, count: int) -> tuple[ir.Accumulator, ...]:
     names = (f"{s.array.path[-1]}_{i}" for i in range(count))
     return tuple(
@@ -80,6 +98,8 @@ def _measured(
     """Return a contribution to the greatest length in the place of a statement that makes a scratch array."""
     if not isinstance(s, ir.Scratch):
         return None
+    if not _asked(s):
+        return ()
     length = ir.Cast(s.length, INT64)
     if not teams:
         return (ir.Accumulate(found[s.array.path][0], (length,), at=s.at),)

@@ -6,7 +6,8 @@ same: a library's pool gives the same memory again and again. Here a layout is w
 
 - integers and classes;
 - the addresses and types of a frontier's own arrays;
-- other arrays themselves, since these have been checked, and their structure has decided about the schedule.
+- other arrays themselves, since their structure has decided about the schedule. Where the caller has chosen one, their
+  addresses and types: a layout's constructor has checked what they hold, if anyone has.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import operator
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from evenly.interop.arrays import kind
 from evenly.language.members import growing
@@ -25,36 +28,42 @@ from .inside import bounds
 Read = Callable[[Any], tuple[Any, ...]]  # what a launch depends on, of an array
 
 
-def signature(args: tuple[Any, ...], reader: Callable[[str], Read]) -> tuple[Any, ...] | None:
+def signature(
+    args: tuple[Any, ...], reader: Callable[[str], Read], by_memory: bool
+) -> tuple[Any, ...] | None:
     """Return what a call with these arguments depends on; None if that cannot be told.
 
-    reader: returns how to read the arrays of a library.
+    reader: returns how to read the arrays of a library. by_memory: whether a layout's arrays are known by their memory.
     """
     try:
-        return tuple(part for value in args for part in _parts(value, reader))
+        return tuple(part for value in args for part in _parts(value, reader, by_memory))
     except (KeyError, TypeError, RuntimeError):  # another library, no weak reference, no address
         return None
 
 
-def _parts(value: Any, reader: Callable[[str], Read]) -> Iterator[Any]:
+def _parts(value: Any, reader: Callable[[str], Read], by_memory: bool) -> Iterator[Any]:
     if is_layout(value):
-        yield from _of_layout(value, reader)
+        yield from _of_layout(value, reader, by_memory)
         yield from (operator.attrgetter(path[1:])(value) for path in bounds(value, ""))
     elif value is None or isinstance(value, bool | int):
         yield type(value), value
+    elif isinstance(value, np.generic):
+        yield type(value), value.tobytes()
     elif isinstance(value, float | complex):
         yield type(value), repr(value)  # 0.0 == -0.0
     else:
         yield reader(kind(value) or "")(value)
 
 
-def _of_layout(layout: LayoutInstance, reader: Callable[[str], Read]) -> Iterator[Any]:
-    own = growing(type(layout)) is not None
+def _of_layout(
+    layout: LayoutInstance, reader: Callable[[str], Read], by_memory: bool
+) -> Iterator[Any]:
+    own = by_memory or growing(type(layout)) is not None
     yield type(layout)
     for field in type(layout).__fields__.values():
         value = getattr(layout, field.name)
         if field.kind == "layout":
-            yield from _of_layout(value, reader)
+            yield from _of_layout(value, reader, by_memory)
         elif "array" in field.kind:
             found = reader(kind(value) or "")(value)
             yield found if own else (Same(value), found)

@@ -135,7 +135,8 @@ class Bound:
             if len(kernel.call_caches) >= MOST_KINDS:
                 kernel.call_caches.clear()
             also = plan._executable.also_decides(plan._binding)
-            cache = kernel.call_caches[key] = CallCache(args, device, also)
+            by_memory = self.schedule not in CHOSEN
+            cache = kernel.call_caches[key] = CallCache(args, device, also, by_memory)
             cache.remember(args, prepared, device, plan.reads)
 
     @property

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
 from evenly.language.reads import Reads
@@ -56,14 +58,18 @@ class CallCache:
     """What was prepared for the last few calls with arguments of these Python types, on one device.
 
     also: functions that return what else a launch depends on, such as the device's current stream. Each call
-    calls them.
+    calls them. by_memory: whether layouts made anew are known by the memory of their arrays (alike.py).
     """
 
     def __init__(
-        self, arguments: tuple[Any, ...], device: str, also: tuple[Callable[[], Any], ...] = ()
+        self,
+        arguments: tuple[Any, ...],
+        device: str,
+        also: tuple[Callable[[], Any], ...] = (),
+        by_memory: bool = False,
     ) -> None:
         self._device, self._count = device, len(arguments)
-        self._also = also
+        self._also, self._by_memory = also, by_memory
         self._inside = _types_inside(arguments)
         self.read = _reader(arguments, also)
         self._calls: list[_Call] = []
@@ -89,7 +95,7 @@ class CallCache:
         return False
 
     def _alike(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        found = alike.signature(args, _array_reader)
+        found = alike.signature(args, _array_reader, self._by_memory)
         return found and (*found, *(ask() for ask in self._also))
 
     def remember(
@@ -243,6 +249,8 @@ def _parts(name: str, argument: Any) -> list[str] | None:
         return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
+    if isinstance(argument, np.generic):
+        return [f"{name}.tobytes()"]
     for number in (float, complex):
         # Compare by text, because 0.0 == -0.0. A subclass may have a `__repr__` of its own.
         if isinstance(argument, number):

@@ -113,6 +113,60 @@ def test_16_bits_are_summed_in_32(bits16: str) -> None:
     assert readable(C.values).tolist() == [258]
 
 
+def integers(rows: int, columns: int, density: float, seed: int = 0) -> Any:
+    made = sp.random_array((rows, columns), density=density, rng=np.random.default_rng(seed))
+    made.data = np.ceil(made.data * 8)
+    return made.tocsr()
+
+
+@pytest.mark.simt
+def test_long_rows_in_windows() -> None:
+    """Rows of more than 1,024 products; also a few at a time, and a few of their windows at a time."""
+    A, B = integers(30, 60, 0.4), integers(60, 2100, 0.05)
+    A = sp.diags_array((np.arange(30) != 7) * 1.0).tocsr() @ A
+    whole = compare(A, B, target="simt")
+    products = ev.linalg.spgemm.estimate(A, B).products
+    needed = 12 * A.nnz + 80 * 30 + 8 * 60 + 4 * (products // 256 + 2)
+    # Of 29 rows 14 fit at a time, and no table of where rows of B are cut.
+    for how in ({"max_workspace": needed + 1020}, {"schedule": ev.GroupMapped(8, block=32)}):
+        parts = compare(A, B, target="simt", **how)
+        for field in ("offsets", "indices", "values"):
+            assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
+
+
+@pytest.mark.simt
+def test_columns_that_are_twice_in_b_where_rows_are_long() -> None:
+    B = integers(60, 500, 0.2)
+    B = sp.csr_array((B.data, B.indices % 300, B.indptr), shape=(60, 300))
+    A = integers(3, 60, 0.5)
+    compare(A, B, target="simt")
+    for data in np.full(B.nnz, 100, np.int8), np.ones(B.nnz, bool):  # two of which do not fit
+        found = ev.linalg.spgemm(
+            A, ev.csr((data, B.indices, B.indptr), shape=B.shape), target="simt"
+        )
+        wanted = A @ sp.csr_array((data.astype(float), B.indices, B.indptr), shape=B.shape)
+        np.testing.assert_array_equal(as_scipy(found).toarray(), wanted.toarray())
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("dtype", ["complex64", "int8", "uint64"])
+def test_types_on_simt(dtype: str) -> None:
+    A = sp.vstack([integers(2, 50, d) for d in (0.05, 0.3, 0.9)]).tocsr().astype(dtype)
+    A.data *= 2 - 1j if dtype.startswith("complex") else 1
+    compare(A, integers(50, 80, 0.4).astype(dtype), target="simt")
+
+
+def test_columns_that_lie_far_apart_on_the_cpu() -> None:
+    """Some rows are too wide for a bit map."""
+    A, B = integers(30, 60, 0.1), integers(60, 40, 0.2)
+    B = sp.csr_array((B.data, B.indices * 100_000, B.indptr), shape=(60, 4_000_000))
+    C, wanted = ev.linalg.spgemm(A, B), (A @ B).tocsr()
+    wanted.sort_indices()
+    for found, right in ((C.offsets, wanted.indptr), (C.indices, wanted.indices)):
+        np.testing.assert_array_equal(found, right)
+    np.testing.assert_array_equal(C.values, wanted.data)
+
+
 @st.composite
 def factors(draw: st.DrawFn) -> tuple[Any, Any]:
     m, n, k = (draw(st.integers(0, 9)) for _ in range(3))
@@ -159,10 +213,20 @@ def test_bounded_memory_gives_the_same_bits() -> None:
         (lambda A: ev.linalg.spgemm(A, A),
          "B: expected a matrix of 50 rows, the columns of A, got shape (200, 50)"),
         (lambda A: ev.linalg.spgemm(A, np.ones((50, 2))), "B: expected a sparse matrix"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=0),
+         "max_workspace: expected a number of bytes, 1 or more, got 0"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace="1 MB"),
+         "max_workspace: expected a number of bytes, 1 or more, got '1 MB'"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=1000),
-         "max_workspace: expected a half of at least"),
-        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=20_000),
-         "max_workspace: expected at least 28,800 bytes, for the 200 nonzeros of row 0, got 20,000"),
+         "max_workspace: expected 133,200 bytes for 200 rows and 10,000 nonzeros of A, and more, got 1,000"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=133_600),
+         "max_workspace: expected 133,200 bytes for 200 rows and 10,000 nonzeros of A, and at least 2,096 bytes, "
+         "which the scratch arrays seen, before, sums of one worker take, got 133,600"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=144_270, target="simt"),
+         "max_workspace: expected 167,656 bytes for 200 rows and 10,000 nonzeros of A, and more, got 144,270"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=167_670, target="simt"),
+         "max_workspace: expected 167,656 bytes for 200 rows and 10,000 nonzeros of A, and 32 for a row of many products, "
+         "got 167,670"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), schedule="merge_path"),
          "schedule: expected 'auto', or one that gives whole rows to threads or groups, such as ev.GroupMapped(8), got MergePath("),
         (lambda A: ev.linalg.spgemm(A > 0, (A > 0).T.tocsr()),

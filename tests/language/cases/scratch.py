@@ -77,3 +77,19 @@ def bins_of_each_row(A, bins, counts, turns, seen):
                 ev.atomic_add(sums, turn, 1)
             turns[row, turn] = sums[turn] + sums[0]
         seen[row] = len(flags) > 0 and flags[0]
+
+
+@case(
+    owned_only=True,
+    A=rows([1, 2], [0, 3], [2], [0]),
+    y=out("float32", [[1, 0, 1, 1], [1, 1, 1, 0], [0, 0, 1, 0], [0, 1, 1, 0]], start=9),
+)
+def two_steps_in_an_array_of_constant_length(A, y):
+    for row in A.tiles():
+        h = ev.scratch(4, np.float32)
+        for k in range(A.begin(row), A.end(row)):
+            first = A.begin(A.column(k))
+            for j in ev.lanes(A.end(A.column(k)) - first):
+                h[ev.distinct(A.column(first + j))] += 1
+        for j in ev.lanes(4):
+            y[row, j] = h[j]

@@ -289,6 +289,18 @@ def _range(kind: Literal["range", "lanes"]) -> Callable[[Context, s.Call], Value
     return lower
 
 
+def _distinct(cx: Context, node: s.Call) -> Value:
+    if node.keywords or len(node.arguments) != 1:
+        refuse(node.at, "ev.distinct takes one integer", "y[ev.distinct(order[k])] += v")
+    value = expressions.number(cx, node.arguments[0])
+    if not value.type.is_integer:
+        refuse(node.arguments[0].at, f"ev.distinct of {value.type.spoken}", "int(x) truncates")
+    place = cx.assign("place", value)
+    cx.owned.discard(id(place))  # it stays as it is, whatever name is assigned
+    cx.promised.add(place)
+    return place
+
+
 def _len(cx: Context, node: s.Call) -> Value:
     v = expressions.value(cx, node.arguments[0]) if len(node.arguments) == 1 else None
     if isinstance(v, ir.Array):
@@ -410,6 +422,7 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     names.local: local_arrays.make,
     names.stage: staging.stage,
     names.scratch: scratch.make,
+    names.distinct: _distinct,
     names.atomic_add: _atomic("add"),
     names.atomic_min: _atomic("min"),
     names.atomic_max: _atomic("max"),

@@ -106,6 +106,7 @@ class Context:
     emits: bool = False  # the program emits, or counts what would be emitted
     changing: ir.Path = ()  # the layout whose own method is being inlined that may change its arrays
     lengths: dict[ir.Path, ir.Expr] = field(default_factory=dict)  # of scratch arrays
+    promised: set[ir.Var] = field(default_factory=set)  # distinct in the innermost loop around
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
     at: Location | None = None  # the code being lowered; emitted statements get this location

@@ -1,9 +1,9 @@
 """Refuse updates in which several atoms, tiles or lanes may change one element, so that a contribution is lost.
 
 An index is assumed to differ between atoms (tiles, lanes) if it depends on them. If it is read from an
-array, it is trusted for a store, but not for an update. The check runs when a loop's body is complete,
-because only then is it known what an index depends on. (`verify` later finds elements into which all
-tiles or all atoms store.)
+array, it is trusted for a store, but for an update only if the kernel says so (`ev.distinct`). The check runs when a
+loop's body is complete, because only then is it known what an index depends on. (`verify` later finds elements into
+which all tiles or all atoms store.)
 """
 
 from __future__ import annotations
@@ -13,16 +13,22 @@ from collections.abc import Iterable
 from .. import ir, walk
 from ..dependence import Dependence, depend
 from ..diagnostics import Location, refuse
+from .context import Context
 from .values import spoken
 
 
-def check(block: ir.Block, over: str, roots: Iterable[ir.Expr], has_scratch: bool = False) -> None:
+def check(
+    cx: Context, block: ir.Block, over: str, roots: Iterable[ir.Expr], has_scratch: bool = False
+) -> None:
     """Refuse updates in `block`, a loop `over` atoms, tiles or lanes, in which two of them may change one element.
 
-    roots: ids and positions, which differ between iterations by contract. has_scratch: whether scratch arrays belong to
-    an iteration, so that no other changes them.
+    roots: ids and positions, which differ between iterations by contract, as do those that the kernel says are distinct
+    in this loop; they may be equal in different iterations of one around it. has_scratch: whether scratch arrays belong
+    to an iteration, so that no other changes them.
     """
-    dependence = Dependence(block, (v for v in roots if isinstance(v, ir.Var)))
+    promised = cx.promised & walk.variables_set(block)
+    cx.promised -= promised
+    dependence = Dependence(block, {v for v in roots if isinstance(v, ir.Var)} | promised)
     varying = dependence.varying()
 
     def elsewhere(e: ir.Element) -> bool:

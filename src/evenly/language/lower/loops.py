@@ -105,7 +105,7 @@ def serial(
             else:
                 once(var)
         if over.kind == "lanes":
-            effects.check(tuple(inner), "lanes", (var,))
+            effects.check(cx, tuple(inner), "lanes", (var,))
         assert over.kind != "tiles"
         cx.emit(ir.For(var, start, stop, step, tuple(inner), over.kind))
 

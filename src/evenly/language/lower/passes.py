@@ -87,12 +87,12 @@ def walk_atoms(
         cx.walk = Walk(atom, again, cx.conditional)
         pass_, bound = _atoms(cx, atom, body, at)
         counting = cx.walk.counting
-        effects.check(pass_.body, "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
+        effects.check(cx, pass_.body, "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
         scans.check(pass_, None if counting is None else counting.earlier)
         cx.walk = None
     else:
         pass_, bound = _tiles_of_item(cx, batch, atom, body, at)
-        effects.check(pass_.body, "tiles", (atom, *leaves(bound)))
+        effects.check(cx, pass_.body, "tiles", (atom, *leaves(bound)))
     used = {s_.accumulator: None for s_ in _accumulates(pass_.body)}
     cx.loop, cx.env = outer_loop, env
     named = [

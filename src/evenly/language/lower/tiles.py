@@ -119,6 +119,6 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         cx.tiles = None
     cx.top_level, cx.loop = True, rounds
     cx.env = env
-    effects.check(tuple(block), items.word(layout), (tile, *ids), True)
+    effects.check(cx, tuple(block), items.word(layout), (tile, *ids), True)
     body_ = emits.close_tile(emitting, tile, block, node.at)
     return ir.TileLoop(code, layout.path, tile, tuple(totals), body_, node.at, task)

@@ -39,13 +39,13 @@ KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 class Run:
     """A run of a program. table: the slots, filled with the arguments. The run takes it over.
 
-    lengths: the run that computes the greatest lengths of scratch arrays; None: there are none.
+    lengths: the run that computes the greatest lengths of scratch arrays; None: they are constants, if there are any.
     """
 
     def __init__(
         self, executable: CpuExecutable, table: np.ndarray, lengths: Run | None = None
     ) -> None:
-        self.lengths, self.rooms = lengths, Rooms()
+        self.lengths, self.rooms = lengths, dict(executable.phases.rooms)
         self.executable = executable
         self.slots, self.address = table, address(table)
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
@@ -80,7 +80,7 @@ class Run:
         executable = self.executable
         self.clear_records(1)
         if self.lengths is not None:
-            self.rooms = self.lengths.measured(executable.phases.lengths)
+            self.rooms |= self.lengths.measured(executable.phases.lengths)
         for workspace in executable.phases.workspaces:
             self.lay_out(workspace)
         self.run_parts(executable.phases.nested, worker_count)

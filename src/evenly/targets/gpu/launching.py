@@ -134,15 +134,17 @@ class Program:
     ) -> Run:
         """Compute what a run on these arguments needs.
 
-        stored: the layouts whose partitions the plan has stored. rooms: the greatest lengths of scratch arrays.
+        stored: the layouts whose partitions the plan has stored. rooms: the greatest lengths of scratch arrays, but
+        for constants.
         max_workspace: the most bytes that these may take. Raises InputError if that is too little.
         """
         sized = list(self._sized(binding, gpu))
+        rooms = {**dict(self.phases.rooms), **(rooms or {})}
         if rooms:
             sized = self._limited(sized, gpu, rooms, max_workspace)
         # Phases run one after the other, so they share one buffer that is all zero between launches.
         zeros = (b.nbytes for _, sizing in sized for b in sizing.buffers if b.holds == "zeros")
-        scratch = self._scratch(sized, binding, stored, rooms or {})
+        scratch = self._scratch(sized, binding, stored, rooms)
         return Run(self._steps(sized, stored), scratch, max(zeros, default=0))
 
     # ---- steps ---------------------------------------------------------------------------------
@@ -232,6 +234,7 @@ class Program:
                 item = a.dtype.dtype.itemsize
                 extents[a.path] = share_of(rooms[a.path], threads_of(code, sizing))
                 threads = sizing.grids["tiles"][0] * code.kernels[0].block
+                threads = 0 if a.path in code.shared else threads
                 take(a.path, Buffer(a.name, threads * extents[a.path] * item, item))
         return Scratch(pieces, total, extents)
 
@@ -283,7 +286,8 @@ def limited(code: PhaseCode, sizing: Sizing, gpu: Gpu, rooms: Rooms, most: int) 
     """Return how a phase is launched if its scratch arrays take at most `most` bytes. Raises InputError."""
     block = code.kernels[0].block
     unit = block * sizing.together
-    arrays = [(a, unit * share_of(rooms[a.path], threads_of(code, sizing))) for a in code.scratch]
+    apart = [a for a in code.scratch if a.path not in code.shared]
+    arrays = [(a, unit * share_of(rooms[a.path], threads_of(code, sizing))) for a in apart]
     if not any(count for _, count in arrays):
         return sizing
     blocks, lanes = sizing.grids["tiles"]

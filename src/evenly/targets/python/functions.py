@@ -168,6 +168,7 @@ _TABLE |= {
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
     names.local: _local, names.stage: StagedArray, names.scratch: _scratch,
+    names.distinct: lambda i: i,
     names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),

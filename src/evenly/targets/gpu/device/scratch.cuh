@@ -4,7 +4,7 @@
 //
 // In a block of T threads, every thread has `each` elements of `memory`, and its share of Bytes of shared memory. An
 // array lies in what the threads of its team have, which is no other team's: in shared memory if it fits there, and the
-// team is in one block.
+// team is in one block. Near: it always does. Then the compiler knows that accesses are to shared memory.
 // All threads of the team call it, and none may use the array that a tile before had after that.
 #pragma once
 #include "group.cuh"
@@ -26,15 +26,18 @@ EV_DEVICE long long scratch_length(long long n, long long most) {
   return n;
 }
 
-template <int Tag, int Bytes, int T, class V, class Team>
+template <int Tag, int Bytes, int T, bool Near = false, class V, class Team>
 EV_DEVICE V* scratch(const Team& team, V* memory, long long each, long long n) {
   const int first = thread_rank() - team.rank();  // the first thread of the team, which may be of a block before
-  V* own = memory + ((long long)block_rank() * T + first) * each;
-  n = scratch_length(n, each * team.size());
+  V* own = nullptr;
+  if constexpr (!Near) {
+    own = memory + ((long long)block_rank() * T + first) * each;
+    n = scratch_length(n, each * team.size());
+  }
   if constexpr (Bytes >= T && Team::in_one_block) {
     // The team's part, which begins and ends at a multiple of 16.
     const int begin = (Bytes * first / T + 15) / 16 * 16, end = Bytes * (first + Team::size()) / T / 16 * 16;
-    if (n * (long long)sizeof(V) <= end - begin) own = (V*)(scratch_shares<Tag, Bytes>() + begin);
+    if (Near || n * (long long)sizeof(V) <= end - begin) own = (V*)(scratch_shares<Tag, Bytes>() + begin);
   }
   team.sync();
   if (team.active())

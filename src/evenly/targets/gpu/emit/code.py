@@ -59,7 +59,8 @@ class PhaseCode:
     path: the path of the phase's layout; () if it has none.
     counts: what is walked: "tiles" and their atoms, "items" and their tiles, or items and their "work".
     lanes: the lanes of a dense axis; None: there is none.
-    scratch: the scratch arrays. teams: how many threads own a tile, for each kind of team.
+    scratch: the scratch arrays. teams: how many threads own a tile, for each kind of team. shared: the paths of scratch
+    arrays that always lie in shared memory.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -70,6 +71,7 @@ class PhaseCode:
     counts: Counted = "tiles"
     scratch: tuple[ir.Array, ...] = ()
     teams: tuple[int, ...] = (1,)
+    shared: frozenset[ir.Path] = frozenset()
 
     @property
     def all_kernels(self) -> tuple[KernelCode, ...]:

@@ -18,12 +18,12 @@ from evenly.schedules.group_mapped import groups_in_block
 from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
 
-from ..emit.code import PhaseCode
+from ..emit.code import Counted, PhaseCode
 from ..emit.dense import dense_of
 from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, stages_in, strided
 from ..emit.processor import define_processor
-from ..emit.scratch import Shares
+from ..emit.scratch import Shares, needs_of
 from ..emit.several import SEVERAL, Several
 from ..emit.tile_loop import tile_loop, walks_all_groups
 from ..emit.totals import Totals, partials
@@ -66,7 +66,9 @@ class OwnedEngine(Engine):
         totals.start(writer)
         each = near * groups_in_block(size, schedule.block) if items and size > 1 else None
         each = 0 if several else each
-        writer.shares = Shares(schedule.block, phase.scratch, "team" if size > 1 else "", each)
+        needs = {} if items or several else needs_of(phase.body, size, schedule.block)
+        team = "team" if size > 1 else ""
+        writer.shares = Shares(schedule.block, phase.scratch, team, each, needs)
         # With scratch arrays there may be fewer blocks than the tiles ask for.
         alone = schedule.covers and not (device_counts(phase.layout) or phase.scratch)
         tile_loop(writer, phase, code, size, alone)
@@ -87,8 +89,13 @@ class OwnedEngine(Engine):
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))
         launched = kernels, several.sizing(sizing) if several else sizing, phase.path
+        counts: Counted = "items" if items else "tiles"
         return PhaseCode(
-            *launched, counts="items" if items else "tiles", scratch=phase.scratch, teams=(size,)
+            *launched,
+            counts=counts,
+            scratch=phase.scratch,
+            teams=(size,),
+            shared=frozenset(needs),
         )
 
     def several(self, schedule: Any) -> Several | None:
