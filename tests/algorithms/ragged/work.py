@@ -176,7 +176,9 @@ def check(name: str, found: Any, data: np.ndarray, offsets: np.ndarray, rtol: fl
         return
     for mine, theirs in zip(arrays(found), expected(WORK[name], data, offsets), strict=True):
         assert mine.shape == theirs.shape
-        if mine.dtype.kind in "iu":  # which have no infinities: the least and the greatest stand for them
+        if (
+            mine.dtype.kind in "iu"
+        ):  # which have no infinities: the least and the greatest stand for them
             theirs = np.clip(theirs, np.iinfo(mine.dtype).min, np.iinfo(mine.dtype).max)
         if WORK[name].exact:
             np.testing.assert_array_equal(mine, theirs)
