@@ -81,7 +81,7 @@ def bins_of_each_row(A, bins, counts, turns, seen):
 
 @case(
     owned_only=True,
-    A=rows([1, 2], [0, 3], [2], [0]),
+    A=rows([1, 1], [1, 1], [1], [1], columns=[[1, 2], [0, 3], [2], [0]]),
     y=out("float32", [[1, 0, 1, 1], [1, 1, 1, 0], [0, 0, 1, 0], [0, 1, 1, 0]], start=9),
 )
 def two_steps_in_an_array_of_constant_length(A, y):

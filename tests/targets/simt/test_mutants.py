@@ -391,8 +391,8 @@ SCRATCH = [  # memory for each tile that is being run
     Mutant("scratch.cuh", "for (long long i = team.rank(); i < n; i += team.size()) own[i] = V();", "i < n", "i < n - 1", scratch, "uninitialised|bounds"),
     Mutant("scratch.cuh", "if (team.active())", *GONE, scratch, "race"),
     Mutant("scratch.cuh", "const int first = thread_rank() - team.rank();", "- team.rank()", "/ 64", scratch_binned, "race|bounds|uninitialised"),
-    Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", "* T + first", "+ first", scratch_long, "race"),
-    Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", ") * each", ") * (each - 1)", scratch_long, "race"),
+    Mutant("scratch.cuh", "own = memory + ((long long)block_rank() * T + first) * each;", "* T + first", "+ first", scratch_long, "race"),
+    Mutant("scratch.cuh", "own = memory + ((long long)block_rank() * T + first) * each;", ") * each", ") * (each - 1)", scratch_long, "race"),
 ]  # fmt: skip
 SEVERAL = [  # blocks that own an item together
     Mutant("blocks.cuh", "fence_device();", *GONE, team, "race|uninitialised"),
