@@ -210,6 +210,9 @@ def test_a_call_that_does_not_wait_leaves_the_check_to_whoever_looks(target: str
     plan(small, leaves, count, wait=False)
     with pytest.raises(ev.InputError, match="small: expected at most 10 tasks that wait at a time"):
         small.check("small")
+    plan(small, leaves, count, wait=False)
+    with pytest.raises(ev.InputError, match=r"^T: expected .*; first=T.remaining goes on"):
+        small.check()
     larger = ev.tasks(begin=np.int32, end=np.int32, first=left, capacity=100)
     leaves.clear()
     plan(larger, leaves, count)

@@ -187,25 +187,31 @@ class TaskSet:
         parts |= {"firsts": self.firsts, "capacity": self.capacity, "spill": self.spill}
         return f"Tasks({', '.join(f'{name}={value}' for name, value in parts.items())})"
 
-    def launched(self, wait: Callable[[], None]) -> None:
-        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it."""
-        _LAUNCHED[self] = wait
+    def launched(self, name: str, wait: Callable[[], None] | None) -> None:
+        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it; None: it is done.
+
+        name: of the call's parameter, for errors.
+        """
+        _CALLED[self] = name
+        if wait is not None:
+            _LAUNCHED[self] = wait
 
     def forget(self) -> None:
         """Forget what the latest call has done, and the tasks that it has left."""
         for array in (self.walked, self.pushed, self.full, self.pool):
             _clear(array)
 
-    def check(self, name: str = "tasks") -> None:
+    def check(self, name: str = "") -> None:
         """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
 
         Calls wait and check by themselves, unless wait=False.
 
-        name: what the error calls the set.
+        name: what the error calls the set; default: as the call that did not wait.
         """
         count = self._left()
         if count <= self.capacity:
             return
+        name = name or _CALLED.get(self, "T")
         _clear(self.full)
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
@@ -381,6 +387,8 @@ def tasks(
 
 # The waiting for the latest call of a set, if nobody has waited for it yet.
 _LAUNCHED: weakref.WeakKeyDictionary[TaskSet, Callable[[], None]] = weakref.WeakKeyDictionary()
+# What the latest call that did not wait names a set.
+_CALLED: weakref.WeakKeyDictionary[TaskSet, str] = weakref.WeakKeyDictionary()
 
 
 def _clear(array: Any) -> None:
