@@ -314,6 +314,13 @@ def test_an_error_says_which_set_has_no_room(target: str) -> None:
         both.on(target)(T, U)
 
 
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_one_set_for_two_parameters_is_refused(target: str) -> None:
+    T = ev.tasks(n=np.int32, first=[1], capacity=3)
+    with pytest.raises(ev.InputError, match="^U: expected another one than T, since the kernel"):
+        both.on(target)(T, T)
+
+
 @ev.kernel
 def looks_aside(T, x, y):
     for t in T.tiles():
