@@ -1,8 +1,8 @@
 """N-Queens: in how many ways n queens stand on a board so that none attacks another.
 
-A task is a board whose first rows have a queen each. Down to the row `split` it makes a task for each free square of
-the next row. From there on a thread counts alone: it goes down and comes back by bits, without recursion. Source: the
-tasks and their cutoff are as in the Barcelona OpenMP Tasks Suite (Duran et al., ICPP 2009).
+A task is a board whose first rows have a queen each. Down to the row `split`, at most n, it makes a task for each free
+square of the next row. From there on a thread counts alone: it goes down and comes back by bits, without recursion.
+Source: the tasks and their cutoff are as in the Barcelona OpenMP Tasks Suite (Duran et al., ICPP 2009).
 
 Run it: python examples/queens.py
 """
@@ -74,7 +74,7 @@ def boards(capacity):
 def main(schedule="auto", target=None, n=8, split=3):
     target = target or best()
     solutions, T = put(target, np.zeros(1, np.int64), boards(10_000))
-    queens[schedule].on(target)(T, n, split, solutions)
+    queens[schedule].on(target)(T, n, min(split, n), solutions)
     assert int(solutions[0]) == SOLUTIONS[n]
 
 

@@ -20,6 +20,7 @@ from evenly.interop.arrays import (
     view,
 )
 from evenly.language.ir import Requirement
+from evenly.language.members import growing
 from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
 from evenly.language.types import (
     BOOL,
@@ -313,13 +314,22 @@ class Binding:
                 if start >= stop:
                     break
                 if out or other_out:
-                    a, b = (name, other) if out else (other, name)
-                    raise InputError(
-                        a,
-                        expected=f"an output that shares no memory with {b}",
-                        given="overlapping arrays",
-                        hint=f"copy {b} first",
-                    )
+                    raise self._overlap(*((name, other) if out else (other, name)))
+
+    def _overlap(self, output: str, other: str) -> InputError:
+        """Return the error for two arrays that share memory, or for what grows that was given twice."""
+        owners = {name.split(".")[0] for name in (output, other)}
+        names = [name for name in self.arguments if name in owners]
+        given = [self.arguments[name] for name in names]
+        if len(names) == 2 and given[0] is given[1] and growing(type(given[0])):
+            expected = f"another one than {names[0]}, since the kernel changes it"
+            return InputError(names[1], expected=expected, given="the same")
+        return InputError(
+            output,
+            expected=f"an output that shares no memory with {other}",
+            given="overlapping arrays",
+            hint=f"copy {other} first",
+        )
 
 
 def is_wide(binding: Binding) -> bool:

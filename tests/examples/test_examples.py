@@ -137,6 +137,11 @@ def test_what_a_branch_and_bound_finds_does_not_depend_on_who_is_first() -> None
     assert len({tasks for *_, tasks in found}) > 1
 
 
+@pytest.mark.parametrize(("n", "split"), [(1, 3), (4, 9), (5, 5), (6, 0)])
+def test_queens_may_be_fewer_than_the_rows_that_make_tasks(n: int, split: int) -> None:
+    example("queens").main(target="cpu", n=n, split=split)
+
+
 @pytest.mark.parametrize("name", OF_TASKS)
 def test_of_tasks(name: str) -> None:
     example(name).main(target="cpu")

@@ -210,6 +210,9 @@ def test_a_call_that_does_not_wait_leaves_the_check_to_whoever_looks(target: str
     plan(small, leaves, count, wait=False)
     with pytest.raises(ev.InputError, match="small: expected at most 10 tasks that wait at a time"):
         small.check("small")
+    plan(small, leaves, count, wait=False)
+    with pytest.raises(ev.InputError, match=r"^T: expected .*; first=T.remaining goes on"):
+        small.check()
     larger = ev.tasks(begin=np.int32, end=np.int32, first=left, capacity=100)
     leaves.clear()
     plan(larger, leaves, count)
@@ -311,6 +314,13 @@ def test_an_error_says_which_set_has_no_room(target: str) -> None:
         both.on(target)(T, U)
 
 
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_one_set_for_two_parameters_is_refused(target: str) -> None:
+    T = ev.tasks(n=np.int32, first=[1], capacity=3)
+    with pytest.raises(ev.InputError, match="^U: expected another one than T, since the kernel"):
+        both.on(target)(T, T)
+
+
 @ev.kernel
 def looks_aside(T, x, y):
     for t in T.tiles():
@@ -364,7 +374,9 @@ def test_a_task_may_read_what_its_ancestors_have_stored_and_nobody_else(schedule
         ({"a": None}, "a: expected a type of float32"),
         ({"a": ">i4"}, "a: expected a type of float32"),
         ({"a": np.int32, "first": 3}, "first: expected a list of tasks, got 3"),
-        ({"a": np.int32, "capacity": 0}, "capacity: expected an integer from 1, got 0"),
+        ({"a": np.int32, "capacity": 0}, "capacity: expected an integer of at least 1, got 0"),
+        ({"a": np.int32, "capacity": 2.5}, "capacity: expected an integer of at least 1, got 2.5"),
+        ({"a": np.int32, "first": np.ones((2, 3), int)}, "first[0]: expected a value for each of a, got (1, 1, 1)"),
         ({"a": np.int32, "capacity": 2**30}, "capacity: expected 2 * capacity + spill"),
         ({"a": np.int32, "atoms": ("a", "b")}, "atoms: expected two of the fields a"),
         ({"a": np.int32, "b": np.float32, "atoms": ("a", "b"), "first": [(1, 2)]}, "atoms: b: expected a field of integers"),
@@ -382,6 +394,30 @@ def test_first_tasks_may_be_records_of_other_types() -> None:
     assert T.column_0[:2].tolist() == [1, 3]
     assert T.column_1[:2].tolist() == [2, 4]
     assert T.column_2[:2].tolist() == [1e39, np.inf]
+
+
+def test_first_tasks_may_be_rows_of_an_array() -> None:
+    begins = np.arange(0, 1000, 250)
+    first = np.stack([begins, begins + 250], axis=1)
+    T = ev.tasks(begin=np.int32, end=np.int32, first=first, capacity=100)
+    leaves, count = ev.output((np.int32, np.int32), capacity=64), np.zeros(1, np.int64)
+    halves(T, leaves, count)
+    assert (len(leaves), count[0]) == (64, 124)
+
+
+def test_a_set_prints_its_fields_as_users_know_them() -> None:
+    T = ev.tasks(row=np.int8, end=np.int64, begin=np.int32, atoms=("begin", "end"), first=[(0, 9, 1)], capacity=5)  # fmt: skip
+    said = "Tasks(row=int8, end=int64, begin=int32, atoms=('begin', 'end'), firsts=1, capacity=5, spill=4136)"
+    assert repr(T) == said
+    assert str(ev.explain(T, target="python")).startswith(f"{said} on python")
+
+
+def test_a_subset_of_tasks_is_refused() -> None:
+    T, leaves, count = the_halves(64)
+    with pytest.raises(ev.LanguageError) as error:
+        halves(T.slice(slice(0, 1)), leaves, count)
+    assert "a loop over T, which holds a set of tasks" in str(error.value)
+    assert "hint: walk the set of tasks itself" in str(error.value)
 
 
 @ev.kernel

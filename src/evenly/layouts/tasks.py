@@ -26,7 +26,7 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, to_where, wait_for
 from evenly.language.members import Growing, column_names
 from evenly.language.types import TYPES, from_dtype
-from evenly.layouts.arguments import count_of
+from evenly.layouts.arguments import count_of, size_of
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
 
@@ -180,25 +180,38 @@ class TaskSet:
         values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
         return _again, (self.names, self.ranged, values)
 
-    def launched(self, wait: Callable[[], None]) -> None:
-        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it."""
-        _LAUNCHED[self] = wait
+    def __repr__(self) -> str:
+        parts: dict[str, Any] = {n: arrays.dtype_of(getattr(self, c)) for n, c in self._columns()}
+        if self.ranged:
+            parts["atoms"] = self.ranged
+        parts |= {"firsts": self.firsts, "capacity": self.capacity, "spill": self.spill}
+        return f"Tasks({', '.join(f'{name}={value}' for name, value in parts.items())})"
+
+    def launched(self, name: str, wait: Callable[[], None] | None) -> None:
+        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it; None: it is done.
+
+        name: of the call's parameter, for errors.
+        """
+        _CALLED[self] = name
+        if wait is not None:
+            _LAUNCHED[self] = wait
 
     def forget(self) -> None:
         """Forget what the latest call has done, and the tasks that it has left."""
         for array in (self.walked, self.pushed, self.full, self.pool):
             _clear(array)
 
-    def check(self, name: str = "tasks") -> None:
+    def check(self, name: str = "") -> None:
         """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
 
         Calls wait and check by themselves, unless wait=False.
 
-        name: what the error calls the set.
+        name: what the error calls the set; default: as the call that did not wait.
         """
         count = self._left()
         if count <= self.capacity:
             return
+        name = name or _CALLED.get(self, "T")
         _clear(self.full)
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
@@ -320,7 +333,7 @@ def tasks(
 
     fields: a type for each field: `begin=np.int32`. A field may not have the name of a parameter here, or of something
       that the result has anyway, such as `tiles` and `push`.
-    first: the tasks that every call begins with: a tuple of values for each, or an array of records.
+    first: the tasks that every call begins with: a tuple of values for each, or an array of records or (tasks, fields).
     capacity: the most tasks that may wait at a time, beside those that run.
     atoms: the fields (begin, end) that are a task's range of atoms.
     spill: how many more tasks are kept, if too many wait. Default: 4,096, and 8 times the capacity or 2**22.
@@ -354,9 +367,7 @@ def tasks(
         _check_name(name)
     ranged = () if atoms is None else _checked_range(atoms, types)
     rows = _rows(first, types)
-    room = count_of(capacity, "capacity")
-    if room < 1:
-        raise InputError("capacity", expected="an integer from 1", given=str(capacity))
+    room = size_of(capacity, "capacity")
     least = min(SPILLED * max(room, len(rows)), MOST_SPILLED) + 4096
     more = least if spill is None else count_of(spill, "spill")
     places = len(rows) + 2 * room + more
@@ -376,6 +387,8 @@ def tasks(
 
 # The waiting for the latest call of a set, if nobody has waited for it yet.
 _LAUNCHED: weakref.WeakKeyDictionary[TaskSet, Callable[[], None]] = weakref.WeakKeyDictionary()
+# What the latest call that did not wait names a set.
+_CALLED: weakref.WeakKeyDictionary[TaskSet, str] = weakref.WeakKeyDictionary()
 
 
 def _clear(array: Any) -> None:
@@ -438,6 +451,8 @@ def _rows(first: Any, types: dict[str, np.dtype[Any]]) -> npt.NDArray[Any]:
             raise InputError("first", expected=expected, given=str(first.dtype.names))
         if first.dtype == wanted:
             return first
+        first = first.tolist()
+    elif isinstance(first, np.ndarray) and first.ndim == 2:
         first = first.tolist()
     try:
         given = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in first]

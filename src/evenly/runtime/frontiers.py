@@ -40,9 +40,11 @@ class Launched:
         tasks, work = self.task_sets(), getattr(self.run, "work", None)
         with stopped(work, tasks):
             self.run()
-        if work is not None and not self.captured:
-            for each in tasks:
-                each.launched(functools.partial(_finish, work, self.frontiers))
+        waits = work is not None and not self.captured
+        wait = functools.partial(_finish, work, self.frontiers) if waits else None
+        for name, reference in self.frontiers:
+            if getattr(each := reference(), "tasks", False):
+                each.launched(name, wait)
 
     def task_sets(self) -> list[Any]:
         return _task_sets(self.frontiers)

@@ -23,7 +23,7 @@ class TaskPool(Schedule):
     has no room in a stack is kept in a list, for another round.
 
     It needs little memory where trees are wide, and was slower than StaticList on most of those that were measured
-    (docs/tasks.md). On the targets `cpu` and `python` tasks are run in rounds, as under StaticList.
+    (docs/tasks.md). On target `cpu` it is as WorkStealing; on `python` tasks are run in rounds, as under StaticList.
     """
 
     size: int = 1

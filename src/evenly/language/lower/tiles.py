@@ -63,12 +63,14 @@ def _lower(cx: Context, node: s.For, layout: LayoutValue) -> None:
     def lower() -> None:
         cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]  # a step, at the top level
 
-    if any(growing(held.cls) for held in _held(layout)):
-        refuse(
-            node.iterable.at,
-            f"a loop over {layout.name}, which holds a frontier",
-            "walk the frontier itself: for u in F.tiles()",
-        )
+    for held in _held(layout):
+        if growing(held.cls):
+            what = "set of tasks" if tasks.are_tasks(held) else "frontier"
+            refuse(
+                node.iterable.at,
+                f"a loop over {layout.name}, which holds a {what}",
+                f"walk the {what} itself: for u in F.tiles()",
+            )
     if (grows := growing(layout.cls)) and not tasks.are_tasks(layout):
         methods.changing(cx, layout, grows.swap, (), node.iterable.at)
     results = accumulators.accumulate_loop(cx, ops, f"over {what}", True, lower)

@@ -37,7 +37,8 @@ def remarks(site: Site) -> list[str]:
         )
     if not site.on_gpu:
         said.append(
-            "On a CPU all methods run tasks in rounds, so they do not differ. The paper's figures are a GPU's."
+            "On a CPU the static list runs tasks in rounds. The other methods are the same there: threads that steal."
+            " Numbers of threads and blocks change nothing. The paper's figures are a GPU's."
         )
     return said
 

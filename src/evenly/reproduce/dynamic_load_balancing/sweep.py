@@ -114,7 +114,7 @@ def measure(
 
 
 def with_counts(site: Site, point: Point) -> Point:
-    """Return a point with what workers count in another run. Rounds count nothing, and a CPU has rounds only."""
+    """Return a point with what workers of a GPU count in another run. Rounds count nothing."""
     if point.method == STATIC or not point.rounds or not site.on_gpu:
         return point
     of = problem(site, point.distribution, point.particles)
