@@ -110,6 +110,11 @@ def test_many_levels_share_lines_and_unreached_vertices_have_none() -> None:
     assert sum(map(int, counts.values())) == 4
 
 
+def test_distances_that_are_all_the_same_share_a_line() -> None:
+    title, line = levels.of_distances(np.array([0.0, math.inf, 0.0]))
+    assert (title, line.split()[:2]) == ("from    vertices", ["0", "2"])
+
+
 def test_what_has_no_levels_has_no_picture(evenly: Any) -> None:
     ran = evenly("graph", "cores", KARATE, "--picture")
     assert ran.status == 2
