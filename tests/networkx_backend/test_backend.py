@@ -166,7 +166,6 @@ def test_whole_numbers_stay_whole() -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bellman_ford", "dijkstra"])
 def test_lengths_without_edges_are_whole(name: str) -> None:
     path_length = getattr(nx, f"single_source_{name}_path_length")
@@ -187,6 +186,7 @@ def test_only_negative_cycles_that_the_source_reaches_count() -> None:
                 nx.single_source_bellman_ford_path_length(G, source, backend=whose)
 
 
+@pytest.mark.slow
 def test_colours_and_sets_hold() -> None:
     G = GRAPHS["karate"]
     colors = nx.greedy_color(G, strategy="random_sequential", backend="evenly")
