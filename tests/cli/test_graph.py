@@ -84,6 +84,13 @@ def test_errors_about_the_graph_name_the_file(evenly: Any, tmp_path: Path) -> No
         assert "--dtype" not in ran.err
 
 
+def test_hints_are_of_what_the_command_has(evenly: Any, tmp_path: Path) -> None:
+    file = tmp_path / "negative.mtx"
+    scipy.io.mmwrite(file, sp.coo_array(np.array([[0.0, -1.0], [2.0, 0.0]])), symmetry="general")
+    ran = evenly("graph", "pagerank", file, "--target", "python")
+    assert ran.err == f"evenly: {file}: expected finite weights, 0 or more, got others\n"
+
+
 def test_the_picture_has_a_bar_for_each_level(evenly: Any) -> None:
     ran = evenly("graph", "bfs", KARATE, "--target", "python", "--picture", "--validate")
     assert ran.status == 0
