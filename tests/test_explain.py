@@ -70,3 +70,23 @@ def test_of_tasks_nobody_knows_statistics() -> None:
         lines = str(found).splitlines()
         assert lines[1].startswith(f"  chosen: {name}(") and len(lines) == 3
         assert lines[2] == "    because the kernel has a loop over tasks: their number is not known"
+
+
+def test_a_frontier_is_judged_by_the_graph_as_it_is_now() -> None:
+    offsets = np.arange(65, dtype=np.int32)
+    G = ev.csr((np.ones(64), np.arange(64, dtype=np.int32), offsets), shape=(64, 64))
+    F = ev.frontier(G)
+    short = ev.explain(F, target="cuda")
+    assert short.choice.schedule == ev.GroupMapped(8)
+    assert not str(short).endswith("rejected:")
+    offsets[1:] = 64
+    assert ev.explain(F, target="cuda").choice.statistics.greatest == 64
+    assert isinstance(ev.explain(F, target="cuda").choice.schedule, ev.MergePath)
+
+
+def test_nothing_is_said_of_what_nobody_has_looked_at() -> None:
+    coo, looked_at = ev.coo(rmat(6)), ev.csr(rmat(6))
+    assert "atoms a tile: mean 1.00, no offsets to tell more\n" in str(ev.explain(coo))
+    assert "of the gathers far" in str(ev.explain(looked_at, target="cuda"))
+    for unknown in (ev.uniform(64, looked_at), ev.csc(rmat(6)), ev.kit.each(64)):
+        assert "of the gathers far" not in str(ev.explain(unknown, target="cuda"))

@@ -16,10 +16,9 @@ from evenly.runtime.kernel import Kernel
 from evenly.schedules import Schedule
 from evenly.version import __version__
 
-from .choosing import reuse
 from .choosing.auto import Choice, consider
 from .choosing.equal import has_equal_tiles
-from .choosing.statistics import forget
+from .choosing.look import forget
 from .choosing.task import Task, product_of
 from .tuning import winners
 from .tuning.key import structure_of
@@ -70,11 +69,12 @@ class Explanation:
         st = self.choice.statistics
         if self.tasks:
             return []
+        lengths = f"longest {st.greatest:,}, spread {st.spread:.2f}, empty tiles {st.empty:.1%}"
+        unknown = st.atoms > 0 and st.greatest == 0
         return [
             f"  tiles {st.tiles:,}, atoms {st.atoms:,}",
             *(() if self.items is None else (f"  {self.items}",)),
-            f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, "
-            f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
+            f"  atoms a tile: mean {st.mean:.2f}, {'no offsets to tell more' if unknown else lengths}",
         ]
 
     def over_items(self) -> list[str]:
@@ -93,7 +93,7 @@ class Explanation:
             *([f"    what work costs: {self.choice.costs}"] if self.choice.costs else []),
             *self.kept(),
             *self.over_items(),
-            *(() if self.tasks else ("  rejected:", *self.rejected())),
+            *(("  rejected:", *self.rejected()) if self.choice.rejected else ()),
         ]
         for tuning in self.measured:
             lines += [
@@ -119,7 +119,6 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         target = device_of(layout)
     reference = targets.find(target).reference
     forget([layout])
-    reuse.forget(layout)
     tasks = bool(getattr(layout, "tasks", False))
     kept, once_only = (replace(product_of(layout, kept=k), tasks=tasks) for k in (True, False))
     choice = consider(layout, target, kept)

@@ -9,8 +9,9 @@ import pytest
 
 import evenly as ev
 from evenly.choosing import look as looking
-from evenly.choosing.look import look
+from evenly.choosing.look import forget, look
 from evenly.choosing.reuse import Reuse, reuse, sample_of
+from evenly.choosing.reuse import known as reuse_is_known
 from evenly.choosing.statistics import statistics
 from evenly.interop.generators import rmat
 from evenly.runtime.looking import both_of, lengths_of, reuse_of
@@ -64,3 +65,21 @@ def test_layouts_without_columns_and_frontiers_are_left_to_others(calls: list[An
     for layout in (ev.ragged(A.offsets), ev.frontier(A)):
         look(layout, 4)
     assert calls == []
+
+
+def test_both_are_forgotten_when_a_plan_is_made(calls: list[Any]) -> None:
+    """Offsets and columns may have been changed in place since the last one."""
+    A = ev.csr(rmat(8))
+    look(A, 4)
+    forget([A, 3.0])
+    look(A, 4)
+    assert len(calls) == 2
+    x = np.ones(A.num_columns)
+    products.plan(A, x, np.empty(A.num_tiles), target="cpu")
+    assert not reuse_is_known(A, 4)
+
+
+@ev.kernel
+def products(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))

@@ -84,6 +84,13 @@ def test_errors_about_the_graph_name_the_file(evenly: Any, tmp_path: Path) -> No
         assert "--dtype" not in ran.err
 
 
+def test_hints_are_of_what_the_command_has(evenly: Any, tmp_path: Path) -> None:
+    file = tmp_path / "negative.mtx"
+    scipy.io.mmwrite(file, sp.coo_array(np.array([[0.0, -1.0], [2.0, 0.0]])), symmetry="general")
+    ran = evenly("graph", "pagerank", file, "--target", "python")
+    assert ran.err == f"evenly: {file}: expected finite weights, 0 or more, got others\n"
+
+
 def test_the_picture_has_a_bar_for_each_level(evenly: Any) -> None:
     ran = evenly("graph", "bfs", KARATE, "--target", "python", "--picture", "--validate")
     assert ran.status == 0
@@ -108,6 +115,11 @@ def test_many_levels_share_lines_and_unreached_vertices_have_none() -> None:
     counts = {line.split()[0]: line.split()[1] for line in lines}
     assert [counts[at] for at in ("0", "6", "6.5", "11.5")] == ["1", "1", "1", "1"]
     assert sum(map(int, counts.values())) == 4
+
+
+def test_distances_that_are_all_the_same_share_a_line() -> None:
+    title, line = levels.of_distances(np.array([0.0, math.inf, 0.0]))
+    assert (title, line.split()[:2]) == ("from    vertices", ["0", "2"])
 
 
 def test_what_has_no_levels_has_no_picture(evenly: Any) -> None:

@@ -166,6 +166,26 @@ def test_whole_numbers_stay_whole() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["bellman_ford", "dijkstra"])
+def test_lengths_without_edges_are_whole(name: str) -> None:
+    path_length = getattr(nx, f"single_source_{name}_path_length")
+    found = path_length(nx.empty_graph(2), 0, backend="evenly")
+    assert found == {0: 0}
+    assert type(found[0]) is int
+
+
+def test_only_negative_cycles_that_the_source_reaches_count() -> None:
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([(0, 1, 2), (2, 2, -1), (3, 4, -1), (4, 3, 0)])
+    for source in (0, 1):
+        right = nx.single_source_bellman_ford_path_length(G, source, backend="networkx")
+        assert nx.single_source_bellman_ford_path_length(G, source, backend="evenly") == right
+    for source in (2, 3, 4):
+        for whose in ("networkx", "evenly"):
+            with pytest.raises(nx.NetworkXUnbounded, match="Negative cycle"):
+                nx.single_source_bellman_ford_path_length(G, source, backend=whose)
+
+
 @pytest.mark.slow
 def test_colours_and_sets_hold() -> None:
     G = GRAPHS["karate"]

@@ -20,7 +20,9 @@ import scipy.io
 from evenly.errors import InputError
 
 NAME = "Gunrock"
-LINE = re.compile(r"^GPU Elapsed Time\s*:\s*([0-9.eE+-]+)\s*\(ms\)\s*$", re.MULTILINE)
+LINE = re.compile(
+    r"^GPU Elapsed Time\s*:\s*([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)\s*\(ms\)\s*$", re.MULTILINE
+)
 RUNS = 10  # of a program
 
 

@@ -21,7 +21,7 @@ from .dense import for_dense
 from .items import ON_CPU, for_items
 from .look import look
 from .model import Work, predicted, quickest
-from .reuse import NOTHING, reuse
+from .reuse import NOTHING, measured, reuse
 from .statistics import Statistics, statistics
 from .streams import for_streams
 from .task import BY_COLUMNS, SPMV, Task, fits
@@ -114,7 +114,7 @@ def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule
     lanes, most = numbers()["short_frontiers"]
     known = "offsets" in getattr(type(getattr(layout, "base", None)), "__fields__", ())
     if known and 0 < statistics(layout).greatest <= most:
-        return s.GroupMapped(lanes), f"the tiles of a frontier of tiles of at most {most} atoms"
+        return s.GroupMapped(lanes), f"the frontier is one of tiles of at most {most} atoms"
     shares = _for_frontiers()
     return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
 
@@ -154,7 +154,8 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     costs = _costs(work, layout)
     chosen, *others = costs
     like = "a kernel without gathers" if task.streams else "an SpMV"
-    columns = "" if task.streams else f", {work.reuse}"
+    # What is assumed is not said: nobody has looked.
+    columns = f", {work.reuse}" if not task.streams and measured(work.reuse) else ""
     least = f"{costs[chosen].total:.1f} us predicted for {like}, the least ({costs[chosen]})"
     why = f"{_shape(st)}{columns}: {least}"
     rejected = [

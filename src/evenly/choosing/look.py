@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from evenly.hooks import hook
-from evenly.layouts.contract import LayoutInstance
+from evenly.layouts.contract import LayoutInstance, is_layout
 
 from . import reuse, statistics
 from .lengths import Sums, by_gpu
@@ -19,6 +22,14 @@ def look(layout: LayoutInstance, width: int) -> None:
             lengths, columns = both_on_gpu(layout, sample, together_of(width))
             statistics.keep(layout, lengths)
             reuse.keep(layout, width, columns)
+
+
+def forget(values: Iterable[Any]) -> None:
+    """Forget both of the layouts in `values`: offsets and columns may have been changed in place."""
+    layouts = [value for value in values if is_layout(value)]
+    statistics.forget(layouts)
+    for layout in layouts:
+        reuse.forget(layout)
 
 
 @hook

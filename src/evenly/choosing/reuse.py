@@ -119,6 +119,11 @@ def reuse(layout: LayoutInstance | None, width: int) -> Reuse:
     return _known[layout][width]
 
 
+def measured(found: Reuse) -> bool:
+    """Whether it is of columns that were looked at, and not one of those that stand for unknown ones."""
+    return not any(found is assumed for assumed in (NOTHING, ANYWHERE, NEARBY))
+
+
 def known(layout: LayoutInstance, width: int) -> bool:
     return width in _known.get(layout, ())
 

@@ -90,7 +90,7 @@ def forget(values: Iterable[Any]) -> None:
     """Forget the statistics of the layouts in `values`: their offsets may have been changed in place."""
     for value in values:
         if is_layout(value):
-            _known.pop(value, None)
+            _known.pop(judged_by(value), None)
             _work.pop(value, None)
 
 

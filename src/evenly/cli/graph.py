@@ -163,4 +163,6 @@ def _named(call: Callable[[], Any], file: str) -> Any:
         return call()
     except InputError as error:
         error.argument = {"G": file, "source": "--source"}.get(error.argument, error.argument)
+        if "weighted=" in error.hint:  # which this command does not have
+            error.hint = ""
         raise

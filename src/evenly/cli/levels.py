@@ -23,7 +23,8 @@ def of_levels(levels: Any) -> Iterator[str]:
 
 def of_distances(distances: Any) -> Iterator[str]:
     """Yield a line for each of equal ranges of the finite distances, which begin at the number on its left."""
-    counts, edges = np.histogram(distances[np.isfinite(distances)], ROWS)
+    found = distances[np.isfinite(distances)]
+    counts, edges = np.histogram(found, ROWS if len(np.unique(found)) > 1 else found[:1].repeat(2))
     yield from _bars("from", [f"{edge:g}" for edge in edges[:-1]], counts)
 
 

@@ -112,13 +112,16 @@ def _numbers(values: Iterable[Any]) -> tuple[Any, bool]:
     """Return numbers as float64, and whether they are integers."""
     found = list(values)
     try:
-        array = np.array(found) if found else np.zeros(0)
+        array = np.array(found) if found else np.zeros(0, np.int64)
     except (ValueError, OverflowError):
         raise NotImplementedError("weights that are not numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise NotImplementedError("weights that are not numbers")
     whole = array.dtype.kind != "f"
-    if whole and max(int(array.max()), -int(array.min())) * (len(array) + 1) >= EXACT:
+    if (
+        whole
+        and max(int(array.max(initial=0)), -int(array.min(initial=0))) * (len(array) + 1) >= EXACT
+    ):
         raise NotImplementedError("integers whose sums a float64 may not hold")
     return array.astype(np.float64), whole
 

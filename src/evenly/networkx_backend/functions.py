@@ -50,8 +50,6 @@ def single_source_bellman_ford_path_length(
         raise nx.NodeNotFound(f"Source {source} not in G")
     if weight is None:
         return _fewest_edges(G, source, None)
-    if (G.matrix.diagonal() < 0).any():  # also one that the source does not reach
-        raise nx.NetworkXUnbounded("Negative cycle detected.")
     try:
         return _lengths(G, source, None)
     except ev.InputError:

@@ -9,7 +9,7 @@ from evenly import targets
 from evenly.arguments import Binding, accept, is_wide
 from evenly.choosing.auto import choose
 from evenly.choosing.equal import without_offsets
-from evenly.choosing.statistics import forget
+from evenly.choosing.look import forget
 from evenly.choosing.task import of_call
 from evenly.errors import InputError
 from evenly.hooks import hook

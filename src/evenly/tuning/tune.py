@@ -18,7 +18,7 @@ from evenly import targets
 from evenly.arguments import Binding
 from evenly.choosing.auto import choose
 from evenly.choosing.candidates import can_run, ranked, several
-from evenly.choosing.statistics import forget
+from evenly.choosing.look import forget
 from evenly.choosing.task import Task
 from evenly.errors import InputError
 from evenly.language import ir, walk
