@@ -138,6 +138,7 @@ def _prepared(
     for x, name in ((K, "K"), (V, "V")):
         kit.check_beside(x, name, Q, "Q")
     with kit.renamed(x="Q"):
+        kit.result_type(Q, K)  # not both bool
         found = kit.result_type(Q, K, V)
     if found.kind not in "fV":
         raise ev.InputError("Q", expected="real numbers of a floating-point type", given=str(found))
@@ -149,7 +150,8 @@ def _prepared(
     held = kit.held_as(out)
     if weights is None:
         weights = kit.empty(Q, (kit.atom_count(A),), held)
-    factor = held.type(width**-0.5 if scale is None and width else scale or 0)
+    scale = max(width, 1) ** -0.5 if scale is None else scale
+    factor = kit.number_of(scale, held, "scale")
     arrays = *(x.array for x in given), weights, to.array
     turned = *(x.turned for x in given), to.turned
     written = to.array if to.copied else None
