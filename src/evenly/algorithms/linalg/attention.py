@@ -86,7 +86,7 @@ def attention(
 ) -> Any:
     """Compute softmax(scale Q K^T) V, where row i attends to the columns of the nonzeros of row i of A.
 
-    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel; nothing of the size of the dense
+    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel. Nothing of the size of the dense
     scores is made. Rows without a nonzero are 0. The values of A are not read.
 
     A: (m, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout whose tiles are rows, or are grouped by rows first
@@ -95,7 +95,7 @@ def attention(
     scale: default: 1 / sqrt(d).
     out: (m, e), an array for the result, on the same device. Default: a new array of the library of Q, of NumPy's
       result type of Q, K and V; float16 or bfloat16 if all are (scores and sums are float32).
-    schedule: "auto", or one whose threads own whole rows. target: as of `ev.spmv`.
+    schedule, target: as of `ev.spmv`. Under a schedule that splits rows, each pass is a launch.
 
     The same arguments give the same bits on every run, except under "tuned". Raises InputError if shapes, dtypes or
     devices do not match, for complex numbers, and for a subset of rows.
