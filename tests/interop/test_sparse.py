@@ -101,6 +101,8 @@ def test_real_torch_tensors():
         assert made.num_atoms == MATRIX.nnz
     assert bcsr(dense.to_sparse_bsr((2, 4))).block_columns == 4
     assert csr(dense.to_sparse()).num_atoms == MATRIX.nnz
+    for make in (csr, csc, coo):
+        assert make(dense.to_sparse_bsr((2, 4))).values.sum() == MATRIX.sum()
 
 
 def test_dia_from_scipy_shares_its_values():

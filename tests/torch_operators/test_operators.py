@@ -149,6 +149,31 @@ def test_the_transpose(name: str) -> None:
     close(ours.spmm(pattern.T, problem.values, X), torch.tensor(A.T) @ X)
 
 
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_operators_at_a_transposed_pattern(operator: str) -> None:
+    """Values are in the order of the pattern that was turned."""
+    problem = Problem("unsorted columns")
+    turned = problem.pattern.T
+    plain = ours.Pattern(turned.offsets, turned.columns, turned.shape)
+    values, order, X, Y = problem.values, turned.order.long(), problem.X, problem.Y
+    operands = {
+        "spmv": (values, X[:, 0]), "spmm": (values, X), "sddmm": (Y, X), "softmax": (values,),
+        "attention": (Y, X, X),
+    }[operator]  # fmt: skip
+    function, of_values = getattr(ours, operator), operator in ("sddmm", "softmax")
+    found = function(turned, *operands)
+    wanted = function(plain, *(x[order] if x is values else x for x in operands))
+    close(found[order] if of_values else found, wanted)
+    needed = [x for x in (values, X, Y) if any(x is y for y in operands)]
+    weights = torch.rand_like(wanted)
+    for mine, theirs in zip(
+        torch.autograd.grad(((found[order] if of_values else found) * weights).sum(), needed),
+        torch.autograd.grad((wanted * weights).sum(), needed),
+        strict=True,
+    ):
+        close(mine, theirs)
+
+
 def test_patterns_of_sparse_tensors() -> None:
     problem = Problem("empty in the middle")
     problem.matrix.sum_duplicates()
@@ -184,7 +209,10 @@ def mistakes() -> dict[str, Any]:
         "B: expected a dense tensor, got ndarray": lambda: ours.spmm(p.pattern, values, np.ones((1, 3))),
         "X: expected a dense tensor, got list": lambda: ours.sddmm(p.pattern, [[1.0]], B),
         "scores: expected real numbers, got dtype torch.complex128": lambda: ours.softmax(p.pattern, values * 1j),
-        "A: expected a sparse tensor of two axes, got Tensor": lambda: ours.Pattern.of(B),
+        "A: expected a sparse tensor of two axes, got a torch.strided tensor of 2 axes; hint: A.to_sparse_csr()": lambda: ours.Pattern.of(B),
+        "pattern: expected a Pattern, got Tensor; hint: Pattern.of(A) makes one of a sparse tensor": lambda: ours.spmm(B, values, B),
+        "scale: expected a number, got 'a'": lambda: ours.attention(p.pattern, p.X, p.Y, B, scale="a"),
+        "scale: expected a number, got a tensor with a gradient; hint: multiply Q by it": lambda: ours.attention(p.pattern, p.X, p.Y, B, scale=values[0]),
         "A: expected a coalesced tensor, got another; hint: A.coalesce()": lambda: ours.Pattern.of(torch.sparse_coo_tensor(torch.zeros(2, 2, dtype=torch.int64), torch.ones(2), (2, 2))),
         "Pattern.indices: expected column indices in 0..0, got indices[0]=1": lambda: ours.Pattern(torch.tensor([0, 1]), torch.tensor([1]), (1, 1)),
     }  # fmt: skip

@@ -88,7 +88,7 @@ def check(options: Options) -> None:
 def line(rows: list[LinalgRow]) -> str:
     """Describe one matrix and width: the time of `auto`, and those of the others."""
     first = rows[0]
-    width = f", {first.columns} columns" if first.columns else ""
+    width = f", {columns_of(first.columns)}" if first.columns else ""
     parts = [f"{first.matrix:24} {first.nnz:>11,} nonzeros{width}"]
     for row in rows:
         wrong = f" WRONG: {row.wrong}" if row.wrong else ""
@@ -100,6 +100,10 @@ def line(rows: list[LinalgRow]) -> str:
         else:
             parts.append(f"left out: {row.contender} ({row.note[:60]})")
     return "; ".join(parts)
+
+
+def columns_of(width: int) -> str:
+    return f"{width} column" + ("" if width == 1 else "s")
 
 
 def means(rows: list[LinalgRow]) -> Iterator[str]:
@@ -115,7 +119,7 @@ def means(rows: list[LinalgRow]) -> Iterator[str]:
         if found:
             mean = statistics.geometric_mean(ratio for ratio, _ in found)
             least, matrix = min(found)
-            columns = f"{width} columns: " if width else ""
+            columns = f"{columns_of(width)}: " if width else ""
             yield (
                 f"{columns}auto is {mean:.2f} times as fast as the best of the others in the geometric mean of "
                 f"{len(found)}, and at least {least:.2f} times ({matrix})"

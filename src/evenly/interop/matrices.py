@@ -28,7 +28,8 @@ def dense(x: Any, name: str) -> Dense:
     """
     found = arrays.view(x, name)
     if len(found.shape) != 2:
-        hint = "x.reshape(-1, 1) makes a vector a matrix of one column"
+        column = "x.reshape(-1, 1) makes a vector a matrix of one column"
+        hint = column if len(found.shape) == 1 else ""
         given = f"shape {tuple(found.shape)}"
         raise InputError(name, expected="an array of two axes", given=given, hint=hint)
     if found.contiguous:

@@ -171,6 +171,8 @@ def _torch(obj: Any, name: str, format: str | None) -> Parts:
             )
         torch = sys.modules["torch"]
         wanted = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "coo": torch.sparse_coo}
+        if found == "bsr":  # PyTorch makes nothing else of it
+            obj = obj.to_sparse(layout=torch.sparse_coo)
         obj = obj.to_sparse(layout=wanted[format])
         found = format
     shape = (int(obj.shape[0]), int(obj.shape[1]))

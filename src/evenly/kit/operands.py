@@ -92,11 +92,14 @@ def check_holds(out: Any, found: np.dtype[Any], what: str = "results") -> None:
         raise InputError("out", expected=expected, given=str(dtype(out)))
 
 
-def check_indices(x: Any, count: int, name: str) -> None:
-    """Raise InputError unless `x` has integers in 0 .. count-1; it names the first other. On a GPU, the call waits."""
+def check_indices(x: Any, count: int, name: str, what: str = "indices") -> None:
+    """Raise InputError unless `x` has integers in 0 .. count-1; it names the first other. On a GPU, the call waits.
+
+    what: what they are.
+    """
     if dtype(x).kind not in "iu":
         raise InputError(name, expected="integers", given=f"dtype {dtype(x)}")
-    check_range(x, count, name, "indices")
+    check_range(x, count, name, what)
 
 
 def dtype(x: Any) -> np.dtype[Any]:

@@ -111,7 +111,7 @@ def distinct(i: Any) -> Any:
     """Return the integer `i`, and promise that all lanes, atoms or tiles of the loop around have different ones.
 
     So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. evenly takes your word for it. Where
-    it is broken, an update may be lost; target `simt` reports that.
+    it is broken, an update may be lost; target `simt` reports that, unless equal numbers are stored.
     """
     return i
 

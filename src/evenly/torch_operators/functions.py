@@ -25,29 +25,28 @@ def spmv(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
     input gives the same bits. They run in `torch.compile` without graph breaks. They raise InputError for tensors of
     other shapes, dtypes or devices.
     """
-    _check(pattern, values=(values, (pattern.num_nonzeros,)), x=(x, pattern.shape[1:]))
+    _, n = _shape(pattern)
+    _check(pattern, values=(values, (pattern.num_nonzeros,)), x=(x, (n,)))
     return operators.spmv(*pattern.tensors, values, x)
 
 
 def spmm(pattern: Pattern, values: Tensor, B: Tensor) -> Tensor:
     """A B, (m, k), for the sparse A with this pattern and these values; B: (n, k). More: see `spmv`."""
-    columns = (
-        (pattern.shape[1], *B.shape[1:2]) if getattr(B, "ndim", 0) == 2 else (pattern.shape[1], 1)
-    )
-    _check(pattern, values=(values, (pattern.num_nonzeros,)), B=(B, columns))
+    _, n = _shape(pattern)
+    _check(pattern, values=(values, (pattern.num_nonzeros,)), B=(B, (n, *_width(B))))
     return operators.spmm(*pattern.tensors, values, B)
 
 
 def sddmm(pattern: Pattern, X: Tensor, Y: Tensor) -> Tensor:
     """The entries of X Y^T at the pattern, (nonzeros,): X[i] . Y[j]; X: (m, d), Y: (n, d). More: see `spmv`."""
-    width = X.shape[1:2] if getattr(X, "ndim", 0) == 2 else (1,)
-    m, n = pattern.shape
-    _check(pattern, X=(X, (m, *width)), Y=(Y, (n, *width)))
+    m, n = _shape(pattern)
+    _check(pattern, X=(X, (m, *_width(X))), Y=(Y, (n, *_width(X))))
     return operators.sddmm(*pattern.tensors, X, Y)
 
 
 def softmax(pattern: Pattern, scores: Tensor) -> Tensor:
     """exp(scores) over their sum in each row of the pattern, (nonzeros,), for real `scores`. More: see `spmv`."""
+    _shape(pattern)
     _check(pattern, scores=(scores, (pattern.num_nonzeros,)))
     if scores.is_complex():
         raise InputError("scores", expected="real numbers", given=f"dtype {scores.dtype}")
@@ -63,15 +62,38 @@ def attention(
     `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. The
     weights, (nonzeros,), are kept for the gradients. More: see `spmv`.
     """
-    m, n = pattern.shape
-    width = Q.shape[1:2] if getattr(Q, "ndim", 0) == 2 else (1,)
-    wide = V.shape[1:2] if getattr(V, "ndim", 0) == 2 else (1,)
-    _check(pattern, Q=(Q, (m, *width)), K=(K, (n, *width)), V=(V, (n, *wide)))
+    m, n = _shape(pattern)
+    _check(pattern, Q=(Q, (m, *_width(Q))), K=(K, (n, *_width(Q))), V=(V, (n, *_width(V))))
     if Q.is_complex():
         raise InputError("Q", expected="real numbers", given=f"dtype {Q.dtype}")
-    factor = max(Q.shape[1], 1) ** -0.5 if scale is None else float(scale)
+    factor = max(Q.shape[1], 1) ** -0.5 if scale is None else _number(scale)
     out, _ = operators.attention(*pattern.tensors, Q, K, V, factor)
     return out
+
+
+def _shape(pattern: Any) -> tuple[int, int]:
+    """Return the shape of a pattern. Raises InputError for anything else."""
+    if not isinstance(pattern, Pattern):
+        hint = "Pattern.of(A) makes one of a sparse tensor"
+        given = type(pattern).__name__
+        raise InputError("pattern", expected="a Pattern", given=given, hint=hint)
+    return pattern.shape
+
+
+def _width(x: Any) -> tuple[int, ...]:
+    """Return how many columns a matrix has; one for what is none, which `_check` refuses."""
+    return tuple(x.shape[1:2]) if getattr(x, "ndim", 0) == 2 else (1,)
+
+
+def _number(scale: Any) -> float:
+    """Return a number without a gradient. Raises InputError for anything else."""
+    if isinstance(scale, torch.Tensor) and scale.requires_grad:
+        hint = "multiply Q by it"
+        raise InputError("scale", expected="a number", given="a tensor with a gradient", hint=hint)
+    try:
+        return float(scale)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError("scale", expected="a number", given=repr(scale)) from None
 
 
 def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:

@@ -60,21 +60,20 @@ def softmax_backward(P, order, result, gradient, out):
 
 
 @ev.kernel
-def attention(P, order, Q, K, V, weights, out, scale):
-    """weights = softmax(scale Q K^T) over each row of the pattern; out = weights V."""
+def attention(P, Q, K, V, weights, out, scale):
+    """weights = softmax(scale Q K^T) over each row of the pattern, in its own order; out = weights V."""
     for row in P.tiles():
         for k in P.atoms(row):
             column = P.column(k)
             dot = sum(Q[row, j] * K[column, j] for j in ev.lanes(Q.shape[1]))
-            weights[place(order, k)] = scale * dot
-        top = max((weights[place(order, k)] for k in P.atoms(row)), default=-math.inf)
+            weights[k] = scale * dot
+        top = max((weights[k] for k in P.atoms(row)), default=-math.inf)
         total = 0.0
         for k in P.atoms(row):
-            weight = math.exp(weights[place(order, k)] - top)
-            weights[place(order, k)] = weight
+            weight = math.exp(weights[k] - top)
+            weights[k] = weight
             total += weight
         for k in P.atoms(row):
-            at = place(order, k)
-            weights[at] = weights[at] / total
+            weights[k] = weights[k] / total
         for j in ev.lanes(V.shape[1]):
-            out[row, j] = sum(weights[place(order, k)] * V[P.column(k), j] for k in P.atoms(row))
+            out[row, j] = sum(weights[k] * V[P.column(k), j] for k in P.atoms(row))

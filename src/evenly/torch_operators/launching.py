@@ -29,13 +29,13 @@ class Structure:
         self.plans: dict[Any, ev.Plan] = {}
         _known[_key(offsets, columns, width)] = self
 
-    def run(
-        self, kernel: ev.Kernel, order: Any, *arrays: Any, numbers: tuple[float, ...] = ()
-    ) -> None:
-        """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths."""
-        arrays = tuple(x.detach() for x in arrays)
-        key = kernel, order is None, *((x.dtype, x.shape[1:]) for x in arrays)
-        given = order, *arrays, *numbers
+    def run(self, kernel: ev.Kernel, *arrays: Any, numbers: tuple[float, ...] = ()) -> None:
+        """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths.
+
+        arrays: of the kernel, None for an order that there is not. numbers: its last arguments.
+        """
+        given = *(x if x is None else x.detach() for x in arrays), *numbers
+        key = kernel, *(x if x is None else (x.dtype, x.shape[1:]) for x in arrays)
         plan = self.plans.get(key)
         if plan is None:
             plan = self.plans[key] = kernel.plan(self.layout, *given).release()

@@ -141,7 +141,9 @@ def attention(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, s
     """softmax(scale Q K^T) V over each row of the pattern, (m, e), and the softmax, (nonzeros,)."""
     out, weights = Q.new_empty((len(offsets) - 1, V.shape[1])), Q.new_empty(len(columns))
     given = *(x.contiguous() for x in (Q, K, V)), weights, out
-    structure(offsets, columns, t_offsets).run(kernels.attention, order, *given, numbers=(scale,))
+    structure(offsets, columns, t_offsets).run(kernels.attention, *given, numbers=(scale,))
+    if order is not None:
+        weights = torch.empty_like(weights).index_copy_(0, order.long(), weights)
     return out, weights
 
 

@@ -51,8 +51,11 @@ class Pattern:
         InputError for anything else.
         """
         if not isinstance(A, torch.Tensor) or A.layout == torch.strided or A.dim() != 2:
-            given = f"{type(A).__name__}"
-            raise InputError("A", expected="a sparse tensor of two axes", given=given)
+            given = type(A).__name__
+            if isinstance(A, torch.Tensor):
+                given = f"a {A.layout} tensor of {A.dim()} axes"
+            hint = "A.to_sparse_csr()" if isinstance(A, torch.Tensor) and A.dim() == 2 else ""
+            raise InputError("A", expected="a sparse tensor of two axes", given=given, hint=hint)
         if A.layout == torch.sparse_coo and not A.is_coalesced():
             raise InputError(
                 "A", expected="a coalesced tensor", given="another", hint="A.coalesce()"

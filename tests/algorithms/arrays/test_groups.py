@@ -129,9 +129,11 @@ def test_sums_at_indices_have_the_same_bits_on_every_run() -> None:
         (lambda: ev.index_add(np.ones((3, 2, 1)), np.array([0]), np.ones((1, 2, 1))),
          "x: expected an array of 1 to 2 axes, got shape (3, 2, 1)"),
         (lambda: ev.index_add(np.ones(3, np.int32), np.array([0]), np.ones(1)),
+         "x: expected a type that holds sums of float64, got int32"),
+        (lambda: ev.index_add(np.ones(3), np.array([0]), np.ones(1), out=np.ones(3, np.int32)),
          "out: expected a type that holds sums of float64, got int32"),
         (lambda: ev.index_add(np.ones(3, bool), np.array([0]), np.ones(1, bool)),
-         "out: expected a type that holds sums of bool, got bool"),
+         "x: expected a type that holds sums of bool, got bool"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, said: str) -> None:

@@ -106,6 +106,8 @@ def test_types_are_numpys() -> None:
         (lambda: ev.linalg.sddmm(ev.subset(ev.csr(SMALL), np.array([1])), np.ones((2, 2)), np.ones((3, 2))),
          "A: expected all rows of a matrix: a subset's atoms keep their numbers, got Subset; hint: "),
         (lambda: ev.linalg.sddmm(SMALL, np.ones(2), np.ones((3, 2))), "X: expected an array of two axes"),
+        (lambda: ev.linalg.sddmm(SMALL, np.ones((2, 2), bool), np.ones((3, 2), bool)),
+         "X: expected numbers, here or in the other operand, got bool in both"),
     ],
 )  # fmt: skip
 def test_mistakes(call: Any, said: str) -> None:

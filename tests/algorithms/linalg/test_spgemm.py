@@ -167,6 +167,21 @@ def test_columns_that_lie_far_apart_on_the_cpu() -> None:
     np.testing.assert_array_equal(C.values, wanted.data)
 
 
+@pytest.mark.parametrize(
+    ("target", "copies"),
+    [("cpu", 1), ("cpu", 600), pytest.param("simt", 1, marks=pytest.mark.simt)],
+)
+def test_as_many_columns_as_there_may_be(target: str, copies: int) -> None:
+    """copies: of the rows of B in each row of C."""
+    last = 2**31 - 4
+    shape, columns = (2, last + 1), np.int32([0, last, 5, last])
+    B = sp.csr_array((np.ones(4), columns, np.int32([0, 2, 4])), shape=shape)
+    A = sp.csr_array((np.ones(2 * copies), [0, 1] * copies, [0, 2 * copies]), shape=(1, 2))
+    C = ev.linalg.spgemm(A, B, target=target)
+    assert C.indices.tolist() == [0, 5, last]
+    assert C.values.tolist() == [copies, copies, 2 * copies]
+
+
 @st.composite
 def factors(draw: st.DrawFn) -> tuple[Any, Any]:
     m, n, k = (draw(st.integers(0, 9)) for _ in range(3))

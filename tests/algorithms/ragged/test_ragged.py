@@ -284,6 +284,8 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing as padding": (lambda: R.jagged_to_padded(X, OFFSETS, padding_value=None), "padding_value: expected a number of float64, got None"),
     "several numbers": (lambda: R.segment_reduce(X, "sum", OFFSETS, initial=[1.0, 2.0]), "initial: expected a number of float64, got [1.0, 2.0]"),
     "lengths of floats": (lambda: R.segment_reduce(X, "sum", lengths=np.array([3.0, 0.0, 1.0])), "lengths: expected integers, got dtype float64"),
+    "lengths of fewer": (lambda: R.segment_reduce(X, "sum", lengths=np.array([3, 0])), "lengths: expected lengths that add up to 4, as many elements as data has, got a sum of 3"),
+    "a length below 0": (lambda: R.segment_reduce(X, "sum", lengths=np.array([3, -1, 2])), "lengths: expected lengths in 0..4, got lengths[1]=-1"),
     "means into integers": (lambda: R.segment_reduce(OFFSETS, "mean", OFFSETS, out=np.zeros(3, int)), "out: expected an array for results of float64, got int64"),
     "logarithms into integers": (lambda: R.segment_reduce(OFFSETS, "logsumexp", OFFSETS, out=np.zeros(3, int)), "out: expected an array for results of float64, got int64"),
     "places that do not fit": (lambda: R.segment_argmax(np.ones(200), np.array([0, 200]), out=np.zeros(1, np.int8)), "out: expected a type that holds positions up to 199, got int8"),

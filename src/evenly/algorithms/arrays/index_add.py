@@ -46,13 +46,15 @@ def index_add(x: Any, index: Any, source: Any, *, out: Any = None) -> Any:
     kit.check_shape(source, (len(index), *shape[1:]), "source", "as many as index has")
     for array, name in ((index, "index"), (source, "source")):
         kit.check_beside(array, name, x, "x")
+    given = "x" if out is None else "out"
     if out is None:
         out = kit.empty(x, shape, kit.dtype(x))
     else:
         kit.check_output(out, shape, x, "x", "as x has it")
     held = kit.held_as(out)
-    for each in (x, source):
-        kit.check_sums(each, held)
+    with kit.renamed(out=given):
+        for each in (x, source):
+            kit.check_sums(each, held)
     kit.check_indices(index, len(x), "index")
     if kit.on_gpu(x):
         groups = ev.group_by(index, len(x), check=False)

@@ -86,7 +86,7 @@ def attention(
 ) -> Any:
     """Compute softmax(scale Q K^T) V, where row i attends to the columns of the nonzeros of row i of A.
 
-    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel; nothing of the size of the dense
+    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel. Nothing of the size of the dense
     scores is made. Rows without a nonzero are 0. The values of A are not read.
 
     A: (m, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout whose tiles are rows, or are grouped by rows first
@@ -95,7 +95,7 @@ def attention(
     scale: default: 1 / sqrt(d).
     out: (m, e), an array for the result, on the same device. Default: a new array of the library of Q, of NumPy's
       result type of Q, K and V; float16 or bfloat16 if all are (scores and sums are float32).
-    schedule: "auto", or one whose threads own whole rows. target: as of `ev.spmv`.
+    schedule, target: as of `ev.spmv`. Under a schedule that splits rows, each pass is a launch.
 
     The same arguments give the same bits on every run, except under "tuned". Raises InputError if shapes, dtypes or
     devices do not match, for complex numbers, and for a subset of rows.
@@ -138,6 +138,7 @@ def _prepared(
     for x, name in ((K, "K"), (V, "V")):
         kit.check_beside(x, name, Q, "Q")
     with kit.renamed(x="Q"):
+        kit.result_type(Q, K)  # not both bool
         found = kit.result_type(Q, K, V)
     if found.kind not in "fV":
         raise ev.InputError("Q", expected="real numbers of a floating-point type", given=str(found))
@@ -149,7 +150,8 @@ def _prepared(
     held = kit.held_as(out)
     if weights is None:
         weights = kit.empty(Q, (kit.atom_count(A),), held)
-    factor = held.type(width**-0.5 if scale is None and width else scale or 0)
+    scale = max(width, 1) ** -0.5 if scale is None else scale
+    factor = kit.number_of(scale, held, "scale")
     arrays = *(x.array for x in given), weights, to.array
     turned = *(x.turned for x in given), to.turned
     written = to.array if to.copied else None

@@ -142,7 +142,8 @@ def _prepared(
     scales = kit.scales(alpha, beta, X, "X")
     scales.check_out(out, "out")
     with kit.renamed(x="X"):
-        found = kit.result_type(X, Y, A) if weighted else kit.result_type(X, Y)
+        found = kit.result_type(X, Y)  # not both bool
+        found = kit.result_type(X, Y, A) if weighted else found
     scales = kit.Scales() if scales.leaves(found) else scales
     found = scales.type_of(found, out)
     count = kit.atom_count(A)

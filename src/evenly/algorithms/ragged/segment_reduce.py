@@ -259,7 +259,7 @@ def segment_reduce(
     """
     data = kit.vector(data, "data", axes=2)
     how = _reduction(reduce, initial)
-    R = kit.as_lists(_offsets(offsets, lengths), len(data), data)
+    R = kit.as_lists(_offsets(offsets, lengths, len(data)), len(data), data)
     if reduce not in ("sum", "prod"):
         _check_elements(data, reduce)
     rows = tuple(data.shape)[1:]
@@ -310,16 +310,20 @@ def _reduction(reduce: Any, initial: Any) -> Reduction:
     return Reduction(_made[key], initial, initial, kit.dtype)
 
 
-def _offsets(offsets: Any, lengths: Any) -> Any:
+def _offsets(offsets: Any, lengths: Any, count: int) -> Any:
     if (offsets is None) == (lengths is None):
         given = "neither" if offsets is None else "both"
         raise ev.InputError("offsets", expected="offsets, or lengths", given=given)
     if lengths is None:
         return offsets
     lengths = kit.vector(lengths, "lengths")
-    if kit.dtype(lengths).kind not in "iu":
-        raise ev.InputError("lengths", expected="integers", given=f"dtype {kit.dtype(lengths)}")
-    return ev.prefix_sum(lengths, include_initial=True, dtype=np.int64)
+    kit.check_indices(lengths, count + 1, "lengths", "lengths")
+    found = ev.prefix_sum(lengths, include_initial=True, dtype=np.int64)
+    total = kit.entry(found, len(lengths))
+    if total != count:
+        expected = f"lengths that add up to {count:,}, as many elements as data has"
+        raise ev.InputError("lengths", expected=expected, given=f"a sum of {total:,}")
+    return found
 
 
 def _check_elements(data: Any, reduce: Any) -> None:

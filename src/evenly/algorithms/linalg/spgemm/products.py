@@ -158,4 +158,4 @@ def span_rows(A, B, least, greatest, products, lows, words):
         high = max((greatest[A.column(k)] for k in A.atoms(row)), default=-1)
         products[row] = count
         lows[row] = low
-        words[row] = (high - low + 64) // 64 if count > 0 else 0
+        words[row] = (np.int64(high) - low + 64) // 64 if count > 0 else 0
