@@ -350,7 +350,7 @@ def test_a_batch_is_shown_with_its_items(site: str, browser: Browser, tmp_path: 
     browser.open(site)
     dropped(browser, "batch.json", (tmp_path / "batch.json").read_bytes())
     browser.wait(
-        "document.getElementById('about').textContent.startsWith('the trace of row_sums, B (Batch)')"
+        "document.getElementById('about').textContent.startsWith('the trace of row_sums, B (NarrowBatch)')"
     )
     assert "3 items, with a line around each" in text(browser, "#about")
     browser.run("document.querySelector('canvas.grid').focus()")

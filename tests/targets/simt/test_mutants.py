@@ -149,6 +149,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
+    "stealing.cuh": (stealing_by_group,),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),

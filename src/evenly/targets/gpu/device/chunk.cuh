@@ -200,22 +200,28 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     for (int k = 0; k < I; ++k) v[k] = start();
     if constexpr (Phase::has_effects && I > 1 && reads_of<Phase>::value) {
       if (first >= nz) return;
-      // Reads have no effects, so they need no condition, as below: beyond the end, the thread reads for its first atom again.
+      // Reads have no effects. Those for a store need no condition, as below: beyond the end, the thread reads for its first
+      // atom again. Before atomics that was not seen to gain, and costs sectors.
+      constexpr bool always = reads_of<Phase>::type::for_store;
       typename reads_of<Phase>::type read[I];
       State state[I];
       pos tile[I];
-      auto slot = [&](int k) { return first + k * 32 < nz ? first + k * 32 : first; };
-      #pragma unroll
-      for (int k = 0; k < I; ++k) tile[k] = needs_tile ? tile_at(b, slot(k)) : 0;
-      if constexpr (needs_tile) {
-        #pragma unroll
-        for (int k = 0; k < I; ++k) state[k] = phase.enter(tile[k]);
-      }
-      #pragma unroll
-      for (int k = 0; k < I; ++k) read[k] = phase.read(state[k], tile[k], b.z0 + slot(k));
+      auto inside = [&](int k) { return first + k * 32 < nz; };
+      auto slot = [&](int k) { return inside(k) ? first + k * 32 : first; };
       #pragma unroll
       for (int k = 0; k < I; ++k)
-        if (first + k * 32 < nz) phase.take(v[k], state[k], tile[k], b.z0 + first + k * 32, read[k]);
+        if (always || inside(k)) tile[k] = needs_tile ? tile_at(b, slot(k)) : 0;
+      if constexpr (needs_tile) {
+        #pragma unroll
+        for (int k = 0; k < I; ++k)
+          if (always || inside(k)) state[k] = phase.enter(tile[k]);
+      }
+      #pragma unroll
+      for (int k = 0; k < I; ++k)
+        if (always || inside(k)) read[k] = phase.read(state[k], tile[k], b.z0 + slot(k));
+      #pragma unroll
+      for (int k = 0; k < I; ++k)
+        if (inside(k)) phase.take(v[k], state[k], tile[k], b.z0 + slot(k), read[k]);
     } else if constexpr (Phase::has_effects) {
       #pragma unroll
       for (int k = 0; k < I; ++k) {

@@ -197,6 +197,20 @@ EV_DEVICE long long wide_product(int a, int b) {
   return product;
 }
 
+#if __CUDA_ARCH__ >= 800
+#define EV_MIN_NAN
+EV_DEVICE float min_nan(float a, float b) {
+  float found;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(found) : "f"(a), "f"(b));
+  return found;
+}
+EV_DEVICE float max_nan(float a, float b) {
+  float found;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(found) : "f"(a), "f"(b));
+  return found;
+}
+#endif
+
 // A read-only array: a[i] is gathered, a.once(i) streams.
 template <class T> struct in {
   const T* data;
@@ -339,17 +353,9 @@ EV_DEVICE bool is_negative(float a) { return copysign(1.0f, a) < 0; }
 EV_DEVICE bool is_negative(double a) { return copysign(1.0, a) < 0; }
 template <class T> EV_DEVICE T minimum(T a, T b) { return a < b || a != a || (a == b && is_negative(a)) ? a : b; }
 template <class T> EV_DEVICE T maximum(T a, T b) { return a > b || a != a || (a == b && is_negative(b)) ? a : b; }
-#if __CUDA_ARCH__ >= 800  // one instruction means all of this
-EV_DEVICE float minimum(float a, float b) {
-  float found;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(found) : "f"(a), "f"(b));
-  return found;
-}
-EV_DEVICE float maximum(float a, float b) {
-  float found;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(found) : "f"(a), "f"(b));
-  return found;
-}
+#ifdef EV_MIN_NAN  // one instruction means all of this
+EV_DEVICE float minimum(float a, float b) { return min_nan(a, b); }
+EV_DEVICE float maximum(float a, float b) { return max_nan(a, b); }
 #endif
 
 // ---- // and %: Python's meaning (towards minus infinity, the sign of the divisor) -----------------------------------

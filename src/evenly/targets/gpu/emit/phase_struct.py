@@ -159,8 +159,10 @@ class PhaseStruct:
         take.text.names.update({v: f"read.{m}" for v, m in kept.items()})
         take.declared.update(kept)
         take.block(then)
+        stores = "true" if then and isinstance(then[0], ir.Store) else "false"
+        fields = "".join(f" {ctype(v.type)} {m};" for v, m in kept.items())
         return [
-            "  struct Read {" + "".join(f" {ctype(v.type)} {m};" for v, m in kept.items()) + " };",
+            f"  struct Read {{ static constexpr bool for_store = {stores};{fields} }};",
             f"  EV_DEVICE Read read(const State& state, pos {tile}, pos {atom}) const {{",
             *read.lines,
             "  }",

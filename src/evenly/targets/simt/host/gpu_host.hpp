@@ -173,6 +173,7 @@ template <int N, class T> void store_run(T* p, const T* from) {
 }
 template <class T> void pin(T&) {}  // only needed for the GPU's compiler
 EV_DEVICE long long wide_product(int a, int b) { return (long long)a * b; }
+// No EV_MIN_NAN: min_nan and max_nan are single instructions of a GPU, for which gpu.cuh has other code.
 
 // Emitted code passes a bare pointer, as on the GPU. The runtime finds the array's length by the pointer.
 template <class T> struct in {
