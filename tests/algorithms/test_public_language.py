@@ -14,11 +14,18 @@ ALGORITHMS = [p for p in sorted(FOLDER.rglob("*.py")) if p.name != "__init__.py"
 ALLOWED = {"__future__", "math", "typing", "numpy", "evenly", "evenly.kit"}
 
 
+def in_own_folder(path: Path) -> bool:
+    """Whether the algorithm is a folder, whose files import each other, as those of a user's package do."""
+    return path.parent.parent.parent == FOLDER
+
+
 def imported(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 1 and in_own_folder(path):
+            assert (path.parent / f"{node.module}.py").is_file(), "a file beside it"
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "by its whole name"
             found.add(str(node.module))
