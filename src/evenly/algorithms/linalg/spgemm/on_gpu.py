@@ -11,7 +11,7 @@ from evenly import kit
 
 from .buckets import counting, filling
 from .merged import count_merge, filling_merged
-from .products import BINS, FEW, Rows, order_rows, span_rows, survey
+from .products import BINS, FEW, Rows, order_rows, survey
 from .windows import (
     WIDTH,
     Windows,
@@ -110,7 +110,8 @@ class OnGpu(Work):
         last = len(self.order)
         rows = self._rows(last - count, last)
         firsts, windows = (kit.empty(self.first, (count,), np.int64) for _ in "12")
-        self.each(count_windows, kit.each(count), rows, *self._spans(), firsts, windows)
+        _, lows, words = self.spans(EVENLY)
+        self.each(count_windows, kit.each(count), rows, lows, words, firsts, windows)
         starts = ev.prefix_sum(windows, include_initial=True)
         offsets = kit.part(self.offsets, last - count, last + 1)
         for low, high, tiles in self._cuts(starts, count):
@@ -124,15 +125,6 @@ class OnGpu(Work):
                 kit.part(starts, low, high + 1),
                 tiles,
             )
-
-    def _spans(self) -> tuple[Any, Any]:
-        """Return the least column of each row of C, and the words of a bit map of its columns."""
-        like = self.first
-        products, lows, words = (kit.empty(like, (self.rows,), np.int64) for _ in "123")
-        ends = (kit.empty(like, (self.B.num_tiles,), np.int32) for _ in "12")
-        given = self.A, self.B, *ends, products, lows, words
-        span_rows[EVENLY].on(self.target)(*given)
-        return lows, words
 
     def _cuts(self, starts: Any, count: int) -> Any:
         """Yield where the long rows are cut into lots, and how many windows each lot has."""

@@ -11,7 +11,7 @@ from evenly import kit
 
 from .bit_maps import count_map, filling_map
 from .buckets import counting, filling
-from .products import Rows, span_rows
+from .products import Rows
 from .work import EACH, Work, made, sums_of
 
 
@@ -20,16 +20,13 @@ class OnHost(Work):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        A, B, like = self.A, self.B, self.A.offsets
-        self.maps = tuple(kit.empty(like, (self.rows,), np.int64) for _ in "123")
-        products, lows, words = self.maps
-        ends = (kit.empty(like, (B.num_tiles,), np.int32) for _ in "12")
-        self.each(span_rows, A, B, *ends, products, lows, words)
+        self.maps = self.spans(EACH)
+        products, _, words = self.maps
         offsets = ev.prefix_sum(products, include_initial=True)
         self.products = kit.entry(offsets, self.rows)
         self.P = ev.ragged(offsets, num_atoms=self.products, check=False)
         is_wide = kit.to_numpy(words) > 32 * kit.to_numpy(products) + 64
-        wide, narrow = (kit.from_numpy(np.flatnonzero(x), like) for x in (is_wide, ~is_wide))
+        wide, narrow = (kit.from_numpy(np.flatnonzero(x), products) for x in (is_wide, ~is_wide))
         self.narrow = ev.subset(self.P, narrow) if len(wide) else self.P
         self.wide: Any = None
         if len(wide):

@@ -9,7 +9,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .products import STEP, count_products, find_factors
+from .products import STEP, count_products, find_factors, span_rows
 
 EACH, EVENLY = ev.ThreadMapped(), ev.MergePath()
 MADE: dict[tuple[Any, Any], Any] = {}
@@ -102,6 +102,14 @@ class Work:
         steps = kit.empty(first, (count,), dtype)
         self.each(find_factors, kit.each(count), first, self.products, steps)
         return first, steps
+
+    def spans(self, schedule: ev.Schedule) -> tuple[Any, Any, Any]:
+        """Return, of each row of C, its products, its least column, and the words of a bit map of its columns."""
+        like = self.A.offsets
+        spans = tuple(kit.empty(like, (self.rows,), np.int64) for _ in "123")
+        ends = (kit.empty(like, (self.B.num_tiles,), np.int32) for _ in "12")
+        span_rows[schedule].on(self.target)(self.A, self.B, *ends, *spans)
+        return spans
 
     def run(self, kernel: Any, schedule: Any, *arguments: Any) -> None:
         schedule = schedule if self.schedule == "auto" else self.schedule
