@@ -14,6 +14,7 @@ from evenly.targets.printing.statements import Statements, Words
 from .expressions import Text, ctype, string
 from .lines import Line
 from .scopes import declarations
+from .unrolled import unrolled
 
 
 class Writer(Statements[Text]):
@@ -29,6 +30,7 @@ class Writer(Statements[Text]):
         self.at = at
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}  # by the id of a statement
+        self.unrolled: set[int] = set()  # loops, by id
         self.held_blocks: list[ir.Block] = []  # all that were written, so that no id is ever reused
         self.after: tuple[ir.Var, ...] = ()
         self.teams: dict[int, str] = {}  # how a schedule's code names its group of a size
@@ -76,6 +78,7 @@ class Writer(Statements[Text]):
         self.held_blocks.append(block)
         self.after = after
         self.places |= declarations(block, self.declared, after)
+        self.unrolled |= unrolled(block)
         self.inner(block)
 
     def inner(self, block: ir.Block) -> None:
@@ -139,6 +142,8 @@ class Writer(Statements[Text]):
         self.declared.add(s.var)
         kind = ctype(s.var.type)
         start, stop, step = (t.expr(ir.Cast(e, s.var.type)) for e in (s.start, s.stop, s.step))
+        if id(s) in self.unrolled:
+            self.line("#pragma unroll")
         with self.compound(range_head(kind, name, start, stop, step, s.step)):
             self.inner(s.body)
 
