@@ -109,6 +109,50 @@ def test_every_figure(evenly, tmp_path, monkeypatch) -> None:
     assert all(r["wrong"] == "0" and r["rounds"] == "1" and not r["note"] for r in rows)
 
 
+def small(monkeypatch: Any) -> None:
+    few = dataclasses.replace(figures.QUICK, particles=300, threads=(32,), blocks=(2,), sets=(100,))
+    monkeypatch.setattr(figures, "QUICK", few)
+
+
+def test_a_run_goes_on_where_an_earlier_one_has_ended(evenly, tmp_path, monkeypatch) -> None:
+    small(monkeypatch)
+    assert evenly(*QUICK, "--figure", "2", "--out", tmp_path).status == 0
+    whole = (tmp_path / "figure-2.csv").read_text()
+    lines = whole.splitlines(keepends=True)
+    (tmp_path / "figure-2.csv").write_text("".join(lines[:-3]))  # as if it had been interrupted
+    ran = []
+    real = sweep.measured
+    monkeypatch.setattr(sweep, "measured", lambda site, at: ran.append(at) or real(site, at))
+    assert evenly(*QUICK, "--figure", "2", "--out", tmp_path, "--resume").status == 0
+    again = (tmp_path / "figure-2.csv").read_text().splitlines(keepends=True)
+    assert len(ran) == 3 and len(again) == len(lines) and again[:-3] == lines[:-3]
+    ran.clear()
+    shown = evenly(*QUICK, "--figure", "3", "--out", tmp_path, "--resume")
+    assert shown.status == 0 and {at.figure for at in ran} == {3}  # its best are those of the file
+    verdict = "the slowest of the four in "
+    assert sum(verdict in line for line in shown.lines) == 1  # of Figure 2, which did not run
+
+
+def test_what_a_run_cannot_go_on_with_is_refused(evenly, tmp_path, monkeypatch) -> None:
+    small(monkeypatch)
+    ran = evenly(*QUICK, "--resume")
+    assert (ran.status, ran.err.count("--resume: expected --out")) == (2, 1)
+    ran = evenly("reproduce", "load-balancing", "--quick", "--resume", "--out", tmp_path)
+    assert (ran.status, ran.err.count("--resume: expected an experiment that goes on")) == (2, 1)
+    (tmp_path / "figure-2.csv").write_text("a,b\n1,2\n")
+    ran = evenly(*QUICK, "--resume", "--out", tmp_path)
+    assert (ran.status, ran.err.count("expected a CSV file of the same experiment")) == (2, 1)
+    (tmp_path / "figure-2.csv").unlink()
+    assert evenly(*QUICK, "--figure", "2", "--out", tmp_path).status == 0
+    path = tmp_path / "figure-2.csv"
+    with path.open() as file:
+        rows = list(csv.reader(file))
+    with path.open("w") as file:
+        csv.writer(file).writerows([rows[0], ["another machine", *rows[1][1:]]])
+    ran = evenly(*QUICK, "--resume", "--out", tmp_path)
+    assert (ran.status, ran.err.count("expected points of this machine")) == (2, 1)
+
+
 def test_a_wrong_octree_gives_the_status(evenly, monkeypatch) -> None:
     monkeypatch.setattr(sweep, "checked", lambda *given: 3)
     ran = evenly(*QUICK, "--figure", "5")

@@ -458,7 +458,8 @@ def test_workers_count_what_they_do(make: Any) -> None:
     assert (found.workers, found.tasks) == (4, 127)
     assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
     assert 2 <= found.at_once <= 127
-    assert min(found[:-2]) >= 0 and found.idle == 0
+    assert min(found[:8]) >= 0
+    assert (found.idle, found.there, found.idle_share) == (0, 0, 0)  # the clock stands still
     assert sum(found.by_tasks) == 4
     assert min(found.by_tasks[n.bit_length()] for n in (found.fewest, found.most)) >= 1
     assert len(found.by_tasks) == found.most.bit_length() + 1 == found.sketch().count("\n")
@@ -514,7 +515,8 @@ def test_workers_on_the_cpu_hand_each_other_tasks_and_count(schedule: Any) -> No
         assert found.fewest <= found.tasks / found.workers <= found.most
         assert sum(found.by_tasks) == found.workers and 2 <= found.at_once <= 1024
         assert (found.handed > 0) == (found.fewest > 0) or found.workers == 1
-        assert 0 <= found.idle < 60 and (found.idle > 0) == (found.in_vain > 0)
+        assert 0 <= found.idle < found.there < 60 and (found.idle > 0) == (found.in_vain > 0)
+        assert found.idle_share == found.idle / found.there
 
 
 def test_a_failed_check_ends_a_crew() -> None:

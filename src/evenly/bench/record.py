@@ -111,9 +111,16 @@ def _text(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def read(path: str) -> list[Row]:
-    """Read the rows of a file. Raises InputError if it has other columns."""
-    expected = "a CSV file of `evenly bench spmv`"
+BENCH = "a CSV file of `evenly bench spmv`"
+
+
+def read(
+    path: str, kinds: tuple[type[Any], ...] = (Row, FamilyRow), expected: str = BENCH
+) -> list[Any]:
+    """Read the rows of a file. Raises InputError if it has other columns.
+
+    kinds: dataclasses, of which one has the file's columns. expected: what the file should be, in words.
+    """
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
@@ -122,15 +129,15 @@ def read(path: str) -> list[Row]:
         raise InputError(path, expected=expected, given=given) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(path, expected=expected, given="a file that is no text") from None
-    kind = next((k for k in (Row, FamilyRow) if lines and columns_of(k) == tuple(lines[0])), None)
+    kind = next((k for k in kinds if lines and columns_of(k) == tuple(lines[0])), None)
     if kind is None:
         given = shown(",".join(lines[0])) if lines else "an empty file"
-        hint = f"it begins with {','.join(COLUMNS[:5])},..."
+        hint = f"it begins with {','.join(columns_of(kinds[0])[:5])},..."
         raise InputError(path, expected=expected, given=given, hint=hint)
     return [_row(kind, path, number, line) for number, line in enumerate(lines[1:], 2)]
 
 
-def _row(kind: type[Row], path: str, number: int, line: list[str]) -> Row:
+def _row(kind: type[Any], path: str, number: int, line: list[str]) -> Any:
     kinds: dict[str, Callable[[str], Any]] = {"int": _count, "float": _number, "str": _printed}
     try:
         made = [

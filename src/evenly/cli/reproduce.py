@@ -42,10 +42,19 @@ def reproduce(
         bool,
         typer.Option("--quick", metavar="", help="Smallest sizes: see that it works, in seconds."),
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            metavar="",
+            help="Go on with the run that wrote to --out: what its files have is not measured again "
+            "(dynamic-load-balancing).",
+        ),
+    ] = False,
     target: Annotated[
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",
 ) -> int:
     from evenly.cli.reproduce_run import Options, run
 
-    return run(Options(name, matrices, tuple(figure or ()), out, quick, target))
+    return run(Options(name, matrices, tuple(figure or ()), out, quick, target, resume))

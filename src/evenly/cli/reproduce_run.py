@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evenly import targets
-from evenly.bench.record import Recorder
+from evenly.bench.place import Bench
+from evenly.bench.record import Recorder, read
 from evenly.cli.bench_run import PLACES
 from evenly.cli.failures import RIGHT, WRONG, check_timed
 from evenly.cli.progress import Progress
@@ -28,6 +29,7 @@ class Options:
     out: str | None = None
     quick: bool = False
     target: str = "auto"
+    resume: bool = False
 
 
 def run(options: Options) -> int:
@@ -35,13 +37,16 @@ def run(options: Options) -> int:
     experiment = find(options.name)
     chosen = figures(experiment, options.figures)
     check_timed(options.target)
+    if options.resume:
+        check_resumed(options, experiment)
     out = None if options.out is None else folder(options.out)
     there = targets.working(options.target).place
     busy = busy_machine()
     found: dict[Figure, list[Any]] = {}
     with Progress("reading the matrices") as progress:
         place = PLACES[there]()
-        site = Site(place, options.matrices, options.quick, progress.say)
+        rows = earlier(experiment, out, place) if options.resume and out is not None else {}
+        site = Site(place, options.matrices, options.quick, progress.say, rows)
         with place.active():
             for text in header(options.name, experiment, site):
                 print(text)
@@ -49,16 +54,48 @@ def run(options: Options) -> int:
                 print(busy)
             for figure in chosen:
                 start = time.monotonic()
-                found[figure] = measured(site, figure, out)
+                found[figure] = rows[figure.number] = measured(site, figure, out)
                 for text in tables.table(experiment, figure, found[figure]):
                     print(text)
                 print(f"  measured in {time.monotonic() - start:.0f} s", flush=True)
-    rows = [row for some in found.values() for row in some]
-    for text in tables.verdict(experiment.conclusions(site, rows)):
+    every = [row for some in rows.values() for row in some]
+    for text in tables.verdict(experiment.conclusions(site, every)):
         print(text)
     if out is not None:
         written(experiment, found, out)
-    return WRONG if any(row.wrong for row in rows) else RIGHT
+    return WRONG if any(row.wrong for row in every) else RIGHT
+
+
+def check_resumed(options: Options, experiment: Experiment) -> None:
+    """Raise InputError for an experiment that cannot go on with an earlier run, and without the folder of one."""
+    if not experiment.goes_on:
+        expected = "an experiment that goes on with earlier runs, such as dynamic-load-balancing"
+        raise InputError("--resume", expected=expected, given=options.name)
+    if options.out is None:
+        raise InputError("--resume", expected="--out, the folder of the earlier run", given="none")
+
+
+def earlier(experiment: Experiment, out: Path, place: Bench) -> dict[int, list[Any]]:
+    """Return the rows in the CSV files of a folder, by the number of their figure.
+
+    Raises InputError for files of another experiment, or of another machine.
+    """
+    machine, versions = place.machine()
+    here = machine, versions, place.target
+    found = {}
+    for figure in experiment.figures:
+        path = csv_of(figure, out)
+        if not path.exists():
+            continue
+        rows = read(str(path), (figure.row,), "a CSV file of the same experiment")
+        for row in rows:
+            if (row.machine, row.versions, row.target) != here:
+                expected = f"points of this machine, {'; '.join(here)}"
+                given = "; ".join((row.machine, row.versions, row.target))
+                hint = "without --resume all is measured anew"
+                raise InputError(str(path), expected=expected, given=given, hint=hint)
+        found[figure.number] = rows
+    return found
 
 
 def figures(experiment: Experiment, numbers: tuple[int, ...]) -> list[Figure]:

@@ -14,65 +14,28 @@ import cmath
 import contextlib
 import functools
 import keyword
-import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenly.errors import InputError
 from evenly.interop import arrays
-from evenly.interop.transfer import to_numpy, to_where, wait_for
+from evenly.interop.transfer import to_where
 from evenly.language.members import Growing, column_names
 from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.arguments import count_of, size_of
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
+from evenly.layouts.task_results import BY_TASKS, Results
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-BY_TASKS, IDLE, COUNTERS = 208, 255, 256
+COUNTERS = 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
-LEAST_BASE = 1 << 40  # what the fewest tasks of a worker are counted down from
-
-
-class Counts(NamedTuple):
-    """What workers have done: warps, or groups of several warps.
-
-    workers: how many there were; of several rounds, their sum. tasks: that they have run; fewest, most: that one has
-    run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
-    failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
-    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
-    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle: seconds in which workers have waited for tasks, of
-    all together; measured on `cpu` alone.
-    """
-
-    workers: int
-    tasks: int
-    fewest: int
-    most: int
-    handed: int
-    failed: int
-    in_vain: int
-    at_once: int
-    by_tasks: tuple[int, ...]
-    idle: float = 0.0
-
-    def sketch(self) -> str:
-        """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
-        later = (f"{1 << i:,} to {(2 << i) - 1:,}" for i in range(1, len(self.by_tasks) - 1))
-        names = ["0", "1", *later][: len(self.by_tasks)]
-        wide, whole = max(map(len, names)), max(self.by_tasks)
-        lines = [f"{'tasks':>{wide}}  workers"]
-        for name, n in zip(names, self.by_tasks, strict=True):
-            lines.append(f"{name:>{wide}}  {n:>7,} {'#' * -(-40 * n // whole)}".rstrip())
-        return "\n".join(lines)
-
-
-class TaskSet:
+class TaskSet(Results):
     """Tasks (`ev.tasks`). As a layout, the tiles are the tasks of the list that is walked.
 
     The columns have places for the first tasks, for each of the two lists, and for the spill, in this order. The spill
@@ -187,106 +150,6 @@ class TaskSet:
         parts |= {"firsts": self.firsts, "capacity": self.capacity, "spill": self.spill}
         return f"Tasks({', '.join(f'{name}={value}' for name, value in parts.items())})"
 
-    def launched(self, name: str, wait: Callable[[], None] | None) -> None:
-        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it; None: it is done.
-
-        name: of the call's parameter, for errors.
-        """
-        _CALLED[self] = name
-        if wait is not None:
-            _LAUNCHED[self] = wait
-
-    def forget(self) -> None:
-        """Forget what the latest call has done, and the tasks that it has left."""
-        for array in (self.walked, self.pushed, self.full, self.pool):
-            _clear(array)
-
-    def check(self, name: str = "") -> None:
-        """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
-
-        Calls wait and check by themselves, unless wait=False.
-
-        name: what the error calls the set; default: as the call that did not wait.
-        """
-        count = self._left()
-        if count <= self.capacity:
-            return
-        name = name or _CALLED.get(self, "T")
-        _clear(self.full)
-        kept = self.capacity + self.spill
-        room = f"ev.tasks(..., capacity={count}) has room for them"
-        if count > kept:
-            room += f", spill={count - self.capacity} would have kept all"
-        raise InputError(
-            name,
-            expected=f"at most {self.capacity} tasks that wait at a time",
-            given=f"{count}, of which {count - kept} are lost" if count > kept else str(count),
-            hint=f"{room}; first={name}.remaining goes on with those that are left",
-        )
-
-    @property
-    def remaining(self) -> npt.NDArray[Any]:
-        """The tasks that are left by a call for which there was no room: an array of records with the fields.
-
-        It is empty after a call that has run all tasks. On a GPU this waits for the device.
-        """
-        count = min(self._left(), self.capacity + self.spill)
-        spots = np.arange(count) + int(to_numpy(self.walked)[2])
-        spots[self.capacity :] = self.firsts + self.capacity + np.arange(self.capacity, count)
-        columns = {name: to_numpy(getattr(self, c)) for name, c in self._columns()}
-        left = np.empty(count, [(name, column.dtype) for name, column in columns.items()])
-        for name, column in columns.items():
-            left[name] = column[spots]
-        return left
-
-    @property
-    def tasks_run(self) -> int:
-        """How many tasks the latest call has run. On a GPU this waits for the device."""
-        return self._walked(3)
-
-    @property
-    def most_waiting(self) -> int:
-        """The most tasks in a list at the end of a round of the latest call. On a GPU this waits for the device."""
-        return self._walked(4)
-
-    @property
-    def counts(self) -> Counts:
-        """What the workers of the latest call have done. On a GPU this waits for the device.
-
-        Raises InputError if its schedule did not count.
-        """
-        self._wait()
-        pool = [int(v) for v in to_numpy(self.pool)]
-        got, failed, in_vain, at_once, most, least, workers = pool[96:BY_TASKS:16]
-        by_tasks = pool[BY_TASKS : BY_TASKS + 1 + most.bit_length()]
-        if workers == 0:
-            raise InputError(
-                "counts",
-                expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
-                given="none",
-                hint="what runs tasks in rounds counts nothing, such as target 'python'",
-            )
-        few = LEAST_BASE - least
-        given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
-        return Counts(*given, tuple(by_tasks), pool[IDLE] / 1e9)
-
-    def _walked(self, number: int) -> int:
-        self._wait()
-        return int(to_numpy(self.walked)[number])
-
-    def _left(self) -> int:
-        self._wait()
-        return int(to_numpy(self.pushed)[0])
-
-    def _wait(self) -> None:
-        wait = _LAUNCHED.pop(self, None)
-        if wait is not None:
-            wait()
-        wait_for(self.pushed)  # whatever stream the kernel ran on
-
-    def _columns(self) -> list[tuple[str, str]]:
-        return list(zip(self.names, self.placed, strict=True))
-
 
 class RangedTaskSet(TaskSet):
     """Tasks that have atoms. The first two columns say which."""
@@ -383,19 +246,6 @@ def tasks(
         columns[column] = _column(beside, given, places)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
-
-
-# The waiting for the latest call of a set, if nobody has waited for it yet.
-_LAUNCHED: weakref.WeakKeyDictionary[TaskSet, Callable[[], None]] = weakref.WeakKeyDictionary()
-# What the latest call that did not wait names a set.
-_CALLED: weakref.WeakKeyDictionary[TaskSet, str] = weakref.WeakKeyDictionary()
-
-
-def _clear(array: Any) -> None:
-    if arrays.kind(array) == "device":
-        array.fill_zero()
-    else:
-        array[...] = 0
 
 
 def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:

@@ -19,13 +19,15 @@ class Site:
     """Where an experiment runs, and what the user asked for.
 
     folder: with the paper's matrices; None: there is none. quick: smallest sizes, to see that everything works.
-    say: shows what is being done.
+    say: shows what is being done. rows: by the number of a figure, those that there are: of figures that this run has
+    measured, and of an earlier run that it goes on with.
     """
 
     place: Bench
     folder: str | None = None
     quick: bool = False
     say: Callable[[str], None] = silent
+    rows: dict[int, list[Any]] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -126,10 +128,14 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment. curves: the columns of its tables. remarks: what a reader has to know before the figures."""
+    """An experiment. curves: the columns of its tables. remarks: what a reader has to know before the figures.
+
+    goes_on: whether it takes points from the rows of an earlier run, in place of measuring them again.
+    """
 
     paper: str
     curves: tuple[str, ...]
     figures: tuple[Figure, ...]
     remarks: Callable[[Site], list[str]]
     conclusions: Callable[[Site, list[Any]], list[Conclusion]]
+    goes_on: bool = False

@@ -50,6 +50,7 @@ EXPERIMENT = Experiment(
     FIGURES,
     remarks,
     conclusions,
+    goes_on=True,
 )
 
 __all__ = ["EXPERIMENT"]

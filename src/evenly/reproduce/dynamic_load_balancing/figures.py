@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from evenly.balance.sketch import percent
+
 from ..experiment import Figure, Site
 from ..tables import NONE, aligned
 from . import pictures
@@ -41,27 +43,25 @@ def sizes(site: Site) -> Sizes:
     return PAPER if site.on_gpu else ON_CPU
 
 
-def swept(site: Site) -> list[Point]:
-    """Return the points of Figure 2: every method, threads a block and blocks."""
+def over_launches(site: Site) -> Iterator[list[Point]]:
+    """Figure 2: every method, threads a block and blocks."""
+    asked = sizes(site)
+    for distribution in DISTRIBUTIONS:
+        for method in EVERY:
+            site.say(f"Figure 2: {distribution}, {method}")
+            for threads in asked.threads:
+                for blocks in asked.blocks:
+                    given = site, 2, distribution, asked.particles, method, threads, blocks
+                    yield [measure(*given)]
+
+
+def fastest(site: Site, distribution: str, method: str) -> Point | None:
+    """Return a method's fastest point of Figure 2, which is measured now if nobody has."""
 
     def sweep() -> list[Point]:
-        asked, rows = sizes(site), []
-        for distribution in DISTRIBUTIONS:
-            for method in EVERY:
-                site.say(f"Figure 2: {distribution}, {method}")
-                for threads in asked.threads:
-                    for blocks in asked.blocks:
-                        given = site, 2, distribution, asked.particles, method, threads, blocks
-                        rows.append(measure(*given))
-        return rows
+        return [row for rows in over_launches(site) for row in rows]
 
-    found: list[Point] = site.once("swept", sweep)
-    return found
-
-
-def over_launches(site: Site) -> Iterator[list[Point]]:
-    """Figure 2."""
-    yield swept(site)
+    return best(site.rows.get(2) or site.once("swept", sweep), distribution, method)
 
 
 def best(rows: Iterable[Point], distribution: str, method: str) -> Point | None:
@@ -80,12 +80,11 @@ def over_blocks(site: Site) -> Iterator[list[Point]]:
     for distribution in DISTRIBUTIONS:
         for method in EVERY:
             site.say(f"Figure 3: {distribution}, {method}")
-            if fastest := best(swept(site), distribution, method):
-                n, threads = fastest.particles, fastest.threads
-                yield [
-                    with_counts(site, measure(site, 3, distribution, n, method, threads, blocks))
-                    for blocks in sizes(site).few
-                ]
+            if found := fastest(site, distribution, method):
+                n, threads = found.particles, found.threads
+                for blocks in sizes(site).few:
+                    point = measure(site, 3, distribution, n, method, threads, blocks)
+                    yield [with_counts(site, point)]
 
 
 def over_particles(site: Site) -> Iterator[list[Point]]:
@@ -94,8 +93,8 @@ def over_particles(site: Site) -> Iterator[list[Point]]:
         for distribution in DISTRIBUTIONS:
             for method in EVERY:
                 site.say(f"Figure 4: {distribution}, {method}, {n:,} particles")
-                if fastest := best(swept(site), distribution, method):
-                    at = fastest.threads, fastest.blocks
+                if found := fastest(site, distribution, method):
+                    at = found.threads, found.blocks
                     yield [measure(site, 4, distribution, n, method, *at)]
 
 
@@ -148,15 +147,19 @@ def blocks(rows: list[Point]) -> Iterator[str]:
     """Yield the lines of Figure 3."""
     yield from by(rows, "blocks", "blocks that run at a time")
     for distribution in DISTRIBUTIONS:
-        here = [r for r in right(rows) if r.distribution == distribution and r.failed >= 0]
-        lines = [
-            [r.method, f"{r.blocks:,}", f"{r.failed / r.tasks:.2f}", f"{r.handed / r.tasks:.2f}"]
-            for r in here
-        ]
-        if lines:
-            yield f"  {distribution}, for each task"
-            yield from aligned(["", "blocks", "failed swaps", "from others"], lines)
+        here = [r for r in right(rows) if r.distribution == distribution and r.workers]
+        if here:
+            yield f"  {distribution}: for each task, and of the workers' time"
+            yield from aligned(["", "blocks", *CONTENTION], map(contention, here))
     yield from said(rows)
+
+
+CONTENTION = "failed swaps", "from others", "idle"
+
+
+def contention(r: Point) -> list[str]:
+    each = f"{r.failed / r.tasks:.2f}", f"{r.handed / r.tasks:.2f}"
+    return [r.method, f"{r.blocks:,}", *each, percent(r.idle)]
 
 
 def particles(rows: list[Point]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +28,10 @@ METHODS = {
 }
 POOL = "task pool"  # not in the paper
 EVERY = {**METHODS, POOL: ev.TaskPool}
-ROUNDS, SECONDS = 5, 0.5  # runs of a point; none begins after that time
-SLOW = 2.0  # seconds of a first run, after which there is one more
+ROUNDS, SECONDS = 5, 0.1  # runs of a point; none but the first begins after that time
+
+
+ABOUT = 10  # the first fields of a Point: what it is about, and not what was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,9 @@ class Point:
     """One point; the fields are the columns of the CSV file.
 
     threads: that share a task. blocks: as many teams of them run at a time. us: the median of `rounds` whole calls.
-    tasks, levels: of the octree. failed, handed: compare-and-swaps that failed, and tasks that came from another
-    worker, in a run of its own; -1: not counted. wrong: particles that are not in their leaf, or 1 for a wrong total.
+    tasks, levels: of the octree. workers: that counted what they did, in a run of its own; 0: nobody counted. failed,
+    handed: compare-and-swaps that failed, and tasks that came from another worker. idle: the share of the workers' time
+    without a task. wrong: particles that are not in their leaf, or 1 for a wrong total.
     """
 
     machine: str
@@ -57,8 +60,10 @@ class Point:
     rounds: int = 0
     tasks: int = 0
     levels: int = 0
-    failed: int = -1
-    handed: int = -1
+    workers: int = 0
+    failed: int = 0
+    handed: int = 0
+    idle: float = 0.0
     wrong: int = 0
     note: str = ""
 
@@ -96,33 +101,52 @@ def schedule(method: str, threads: int, blocks: int) -> Any:
 def measure(
     site: Site, figure: int, distribution: str, n: int, method: str, threads: int, blocks: int
 ) -> Point:
-    """Run a method, and check what it gives."""
+    """Run a method, and check what it gives. A point that an earlier run has measured on this machine is that one."""
     machine, versions = site.once("machine", site.place.machine)
-    of = problem(site, distribution, n)
-    about = (machine, versions, site.place.target, figure, distribution, n, method, threads, blocks)
-    made = schedule(method, threads, blocks)
+    at = site.place.target, figure, distribution, n, method, threads, blocks
+    about = Point(machine, versions, *at, str(schedule(method, threads, blocks)))
+    known: dict[tuple[Any, ...], Point] = site.once("earlier", lambda: earlier(site))
+    return known.get(key(about)) or measured(site, about)
+
+
+def earlier(site: Site) -> dict[tuple[Any, ...], Point]:
+    """Return the points that an earlier run has found to be right, by their keys."""
+    every = (row for rows in site.rows.values() for row in rows if row.rounds and not row.wrong)
+    return {key(row): row for row in every}
+
+
+def key(point: Point) -> tuple[Any, ...]:
+    """Return what a point is about, without what was found."""
+    return astuple(point)[:ABOUT]
+
+
+def measured(site: Site, about: Point) -> Point:
+    of = problem(site, about.distribution, about.particles)
+    made = schedule(about.method, about.threads, about.blocks)
     try:
         plan = octree.plan(*of.arguments, schedule=made, target=site.place.target)
-        begun = time.monotonic()
         wrong = checked(site, of, lambda: plan(*of.arguments))
-        rounds = 1 if site.quick or time.monotonic() - begun > SLOW else ROUNDS
+        rounds = 1 if site.quick else ROUNDS
         taken = list(timed(site, of, lambda: plan(*of.arguments), rounds))
     except EvenlyError as error:
-        return Point(*about, schedule=str(made), note=str(error)[:200])
-    times = float(np.median(taken)), min(taken), max(taken), len(taken)
-    return Point(*about, str(made), *times, of.tree.tasks, of.tree.rounds, wrong=wrong)
+        return replace(about, note=str(error)[:200])
+    return replace(
+        about, us=float(np.median(taken)), us_min=min(taken), us_max=max(taken), rounds=len(taken),
+        tasks=of.tree.tasks, levels=of.tree.rounds, wrong=wrong,
+    )  # fmt: skip
 
 
 def with_counts(site: Site, point: Point) -> Point:
     """Return a point with what workers of a GPU count in another run. Rounds count nothing."""
-    if point.method == STATIC or not point.rounds or not site.on_gpu:
+    if point.method == STATIC or not point.rounds or point.workers or not site.on_gpu:
         return point
     of = problem(site, point.distribution, point.particles)
     made = replace(schedule(point.method, point.threads, point.blocks), counted=True)
     start(site, of)
     octree[made].on(site.place.target)(*of.arguments)
     found = of.arguments[0].counts
-    return replace(point, failed=found.failed, handed=found.handed)
+    workers, failed, handed = found.workers, found.failed, found.handed
+    return replace(point, workers=workers, failed=failed, handed=handed, idle=found.idle_share)
 
 
 def start(site: Site, of: Problem) -> None:

@@ -43,6 +43,7 @@ from .crew_words import (
     RAN,
     START,
     TAKEN,
+    THERE,
 )
 from .kept import kept_function
 
@@ -51,7 +52,8 @@ SPINS = 100  # looks at a box before others get the processor
 LATE = 2000  # looks after that, after which those that have not begun are not waited for
 # Where T.pool has what workers count (device/taker.cuh).
 POOL_RAN, POOL_GOT, POOL_VAIN, POOL_HELD = 64, 96, 128, 144
-POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS, POOL_IDLE = 160, 176, 192, 208, 255
+POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS = 160, 176, 192, 208
+POOL_THERE, POOL_IDLE = 254, 255
 LEAST_BASE = 1 << 40
 WORDS = types.CPointer(types.int64)
 
@@ -150,7 +152,8 @@ def crew_attention(crew):
 
 
 @njit
-def crew_begins(crew):
+def crew_begins(crew, worker):
+    crew[START + OWN * worker + THERE] -= crew_now()
     add(crew, BUSY, 1)
     add(crew, BEGUN, 1)
 
@@ -225,6 +228,7 @@ def crew_sends(crew, other, count):
 def crew_leaves(crew, worker, held, bottom, ran, most):
     """Note what a worker has at the end of a call."""
     own = START + OWN * worker
+    crew[own + THERE] += crew_now()
     crew[own + HELD] = held
     crew[own + BOTTOM] = bottom
     crew[own + RAN] += ran
@@ -240,6 +244,7 @@ def crew_counts(crew, workers, pool):
         pool[POOL_RAN] += ran
         pool[POOL_GOT] += crew[own + GOT]
         pool[POOL_VAIN] += crew[own + IN_VAIN]
+        pool[POOL_THERE] += crew[own + THERE]
         pool[POOL_IDLE] += crew[own + IDLE]
         pool[POOL_HELD] = max(pool[POOL_HELD], crew[own + MOST])
         pool[POOL_MOST] = max(pool[POOL_MOST], ran)

@@ -15,7 +15,7 @@ EXPECTED, LASTS, CHUNK, RESUMED = (LINE * 4 + i for i in range(4))
 START = LINE * 5
 # Of each worker: its box, and what else it has, which is read and written by itself alone.
 OWN = LINE * 2
-BOX, HELD, BOTTOM, RAN, GOT, IN_VAIN, MOST, IDLE = 0, *(LINE + i for i in range(7))
+BOX, HELD, BOTTOM, RAN, GOT, IN_VAIN, MOST, IDLE, THERE = 0, *(LINE + i for i in range(8))
 PAUSED, FULL = 1 << 40, 1 << 41
 
 ROOM = 1024  # tasks in a stack; a power of two

@@ -71,7 +71,7 @@ class Crew:
         self.line("{looked} = 0")
         self.line("{between} = 1")
         self.line("{left} = 1")
-        self.line("crew_begins({crew})")
+        self.line("crew_begins({crew}, worker)")
         with w.compound("while True"):
             self.look()
             self.take()

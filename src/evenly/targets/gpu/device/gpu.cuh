@@ -40,8 +40,13 @@ EV_DEVICE void fence_acq_rel() { asm volatile("fence.acq_rel.gpu;" ::: "memory")
 #else
 EV_DEVICE void fence_acq_rel() { __threadfence(); }
 #endif
-// A clock of the multiprocessor. On the CPU it stands still.
+// A clock of the multiprocessor, and one of the whole GPU. On the CPU they stand still.
 EV_DEVICE long long cycles() { return clock64(); }
+EV_DEVICE long long nanoseconds() {
+  long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 // Lets others go first, for a thread that polls. With `times`, 1 at first, twice as long each time, up to `most` times.
 #if __CUDA_ARCH__ >= 700
 EV_DEVICE void pause() { __nanosleep(200); }

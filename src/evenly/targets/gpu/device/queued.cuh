@@ -85,17 +85,20 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
     held = agreed([&] {
       const bool full = is_full();
       put_all(full);
-      return refill(full);
+      const long long since = base::now();
+      const int got = refill(full);
+      idle += base::now() - since;
+      return got;
     });
     sync();
     return held > 0;
   }
 
-  EV_DEVICE void leave() const { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most}); }
+  EV_DEVICE void leave() const { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most, idle}); }
 
 private:
   task_queue<Set, Queue, lanes> queue;
-  long long counted = 0, in_vain = 0;  // of the tasks that have run; looks into the queue
+  long long counted = 0, in_vain = 0, idle = 0;  // of the tasks that have run; looks into the queue, and the time that they took
 
   // Puts what the tasks have pushed into the queue. full: tasks are only kept now.
   EV_DEVICE void put_all(bool full) {

@@ -178,7 +178,11 @@ private:
     held = agreed([&] {
       Task task;
       int k = firsts(task);
-      if (k == 0) counts.got += k = mail.receive(task);
+      if (k == 0) {
+        const long long since = base::now();
+        counts.got += k = mail.receive(task);
+        counts.idle += base::now() - since;
+      }
       if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
       return k;
     });

@@ -88,6 +88,7 @@ EV_DEVICE void fence_block() { ev_sim_fence(ev_seq_cst | ev_of_block); }
 EV_DEVICE void fence_device() { ev_sim_fence(ev_seq_cst); }
 EV_DEVICE void fence_acq_rel() { ev_sim_fence(ev_acq_rel); }
 EV_DEVICE long long cycles() { return 0; }
+EV_DEVICE long long nanoseconds() { return 0; }
 EV_DEVICE void pause() {}
 EV_DEVICE void pause(int&, int = 64) {}
 
