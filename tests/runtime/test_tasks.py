@@ -476,6 +476,23 @@ def test_workers_count_what_they_do(make: Any) -> None:
         _ = T.counts
 
 
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_a_call_that_waits_says_that_an_output_had_no_room(target: str) -> None:
+    T, _, count = the_halves(200)
+    leaves = ev.output((np.int32, np.int32), capacity=10)
+    run = halves[ev.StaticList()].on(target)
+    with pytest.raises(ev.InputError, match="leaves: expected at most 10 elements, got 64; hint: "):
+        run(T, leaves, count)
+    assert count[0] == T.tasks_run == 127  # everything has run
+    with pytest.raises(ev.InputError, match="output: expected at most 10 elements, got 64; hint: "):
+        len(leaves)
+    leaves.clear()
+    run(T, leaves, count, wait=False)
+    T.check()
+    with pytest.raises(ev.InputError, match="at most 10 elements, got 64"):
+        _ = leaves.columns
+
+
 def test_where_tasks_run_in_rounds_nothing_counts_and_the_error_says_so() -> None:
     T, leaves, count = the_halves(200)
     for target in ("cpu", "python"):

@@ -4,7 +4,7 @@ shares       counts the atoms of each group of threads, under any schedule
 profile      makes a Balance from shares
 courses, courses_shown    a TaskBalance, of how tasks would run; as text and as a figure
 balance      the numbers
-sketch, pictures     the numbers as text and as a figure
+sketch, pictures     the numbers as text and as a figure; shown: how both kinds of balance are drawn
 steps        who takes each atom, and when
 trace        that as a file
 """

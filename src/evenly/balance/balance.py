@@ -22,6 +22,8 @@ import numpy as np
 from evenly.gpus.gpu import WARP
 from evenly.schedules import OF_TASKS, TABLE, Schedule
 
+from .shown import Shown
+
 Numbers = np.ndarray[Any, Any]
 
 
@@ -116,7 +118,7 @@ class Load:
 
 
 @dataclass(frozen=True, eq=False)
-class Balance:
+class Balance(Shown):
     """How evenly schedules divide the tiles of one layout. `str()` is a sketch for a terminal.
 
     kernel, layout: what was profiled, in words. tiles, atoms: of the layout.
@@ -138,20 +140,10 @@ class Balance:
 
         return sketch(self)
 
-    def save(self, path: Any) -> None:
-        """Draw it to a file, PNG or SVG by its suffix.
+    def _figure(self) -> Any:
+        from .pictures import figure
 
-        Raises InputError for another suffix, UnavailableError without Matplotlib.
-        """
-        from .pictures import save
-
-        save(self, path)
-
-    def _repr_svg_(self) -> str | None:
-        """Return the picture for a notebook, which shows the text if there is no Matplotlib."""
-        from .pictures import available, svg
-
-        return svg(self) if available() else None
+        return figure(self)
 
 
 def label_of(schedule: Schedule) -> str:

@@ -27,6 +27,7 @@ from evenly.schedules.contract import ceil_div
 from evenly.targets.python.tasks import Ran
 
 from .balance import Numbers, label_of
+from .shown import Shown
 
 MOST = 200_000  # tasks, which Python runs one by one
 Order = Literal["rounds", "oldest", "newest"]
@@ -98,11 +99,12 @@ class Course:
 
 
 @dataclass(frozen=True, eq=False)
-class TaskBalance:
+class TaskBalance(Shown):
     """How evenly schedules of tasks keep workers busy. `str()` is a sketch for a terminal.
 
     kernel, tasks: what was profiled, in words. number: of tasks. rounds: how many generations of them there are.
-    loads: a Course for each schedule, the plan's own first; `chosen` is that one.
+    loads: a Course for each schedule, the plan's own first; `chosen` is that one. The picture has how many workers are
+    busy, and how many tasks wait, over time.
     """
 
     kernel: str
@@ -120,21 +122,10 @@ class TaskBalance:
 
         return sketch(self)
 
-    def save(self, path: Any) -> None:
-        """Draw how many workers are busy, and how many tasks wait, over time, to a file: PNG or SVG by its suffix.
+    def _figure(self) -> Any:
+        from .courses_shown import figure
 
-        Raises InputError for another suffix, UnavailableError without Matplotlib.
-        """
-        from .courses_shown import save
-
-        save(self, path)
-
-    def _repr_svg_(self) -> str | None:
-        """Return the picture for a notebook, which shows the text if there is no Matplotlib."""
-        from .courses_shown import svg
-        from .pictures import available
-
-        return svg(self) if available() else None
+        return figure(self)
 
 
 def task_balance(

@@ -8,7 +8,7 @@ import numpy as np
 
 from .balance import Numbers
 from .courses import Course, TaskBalance
-from .pictures import BUSY, DPI, FAINT, IDLE, POINTS, TEXT, check_path, steps, text_of
+from .pictures import BUSY, FAINT, IDLE, POINTS, TEXT, steps
 from .sketch import PLAIN_STEPS, STEPS, WIDTH, percent
 
 LEGEND = (
@@ -50,16 +50,6 @@ def curve(load: Course, points: int, marks: str) -> str:
 
 
 # ---- pictures ----------------------------------------------------------------------------------
-def save(balance: TaskBalance, path: Any) -> None:
-    check_path(path)
-    figure(balance).savefig(path, dpi=DPI)
-
-
-def svg(balance: TaskBalance) -> str:
-    """Return the picture as SVG text."""
-    return text_of(figure(balance))
-
-
 def figure(balance: TaskBalance) -> Any:
     """Return a `matplotlib.figure.Figure`: for each schedule the busy workers and the waiting tasks, over time."""
     from matplotlib.figure import Figure

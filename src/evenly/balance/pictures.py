@@ -32,12 +32,6 @@ def available() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def save(balance: Balance, path: Any) -> None:
-    """Draw to a file. Raises InputError for another suffix, UnavailableError without Matplotlib."""
-    check_path(path)
-    figure(balance).savefig(path, dpi=DPI)
-
-
 def check_path(path: Any, name: str = "path") -> None:
     """Refuse a path that cannot be drawn to, before anything is computed."""
     if not isinstance(path, str | PathLike):
@@ -50,11 +44,6 @@ def check_path(path: Any, name: str = "path") -> None:
         raise UnavailableError(
             "a picture of the balance", "Matplotlib is not installed", "pip install 'evenly[plots]'"
         )
-
-
-def svg(balance: Balance) -> str:
-    """Return the picture as SVG text."""
-    return text_of(figure(balance))
 
 
 def text_of(figure: Any) -> str:

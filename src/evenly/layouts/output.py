@@ -48,11 +48,15 @@ class Output:
     # ---- on the host -----------------------------------------------------------------------------
     def __len__(self) -> int:
         """Return the number of elements. On a GPU this waits for the device. Raises InputError if some had no room."""
+        return self.check("output")
+
+    def check(self, name: str) -> int:
+        """Return the number of elements, as `len`. Calls that wait for the device do so. name: what errors call it."""
         wait_for(self.appended)  # whatever stream the kernel ran on
         count = int(to_numpy(self.appended)[0])
         if count > self.capacity:
             raise InputError(
-                "output",
+                name,
                 expected=f"at most {self.capacity} elements",
                 given=f"{count}",
                 hint=f"ev.output(..., capacity={count}) has room for them",
@@ -91,7 +95,7 @@ def output(types: Any, *, capacity: int, like: Any = None) -> Any:
 
     Which elements there are is the same in every run; their order is not. Sort them by a key for equal bits
     (`ev.sort_by_key`). Elements beyond the capacity are counted and not stored: `len` and `columns` then raise
-    InputError, which says how many there were.
+    InputError, which says how many there were, and so does a call that waits for the device, as those with tasks do.
 
     Raises InputError for types that kernels do not store, and for a capacity that is no integer from 0.
 

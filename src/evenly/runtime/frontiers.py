@@ -1,4 +1,7 @@
-"""Calls of kernels that push: they report that there was no room, and end when Ctrl-C is pressed."""
+"""Calls of kernels that push: they report that there was no room, and end when Ctrl-C is pressed.
+
+Whoever waits for such a call also hears of outputs without room. Calls that push nothing do not wait.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ def watched(run: Run, binding: Binding, outputs: Iterable[ir.Path], waits: bool 
     may = [(n, weakref.ref(f)) for n, f in layouts if growing(type(f)) and f.may_overflow]
     if not may:
         return run
-    return Watched(run, may) if waits else Launched(run, may)
+    appended = [(n, weakref.ref(f)) for n, f in layouts if getattr(type(f), "appends", False)]
+    return Watched(run, may + appended) if waits else Launched(run, may)
 
 
 class Launched:
@@ -55,7 +59,7 @@ class Launched:
 
 
 class Watched(Launched):
-    """Runs, and raises InputError if a frontier overflowed. On a GPU that waits for the device.
+    """Runs, and raises InputError if a frontier, tasks or an output overflowed. On a GPU that waits for the device.
 
     While a graph is captured nothing can be waited for, and its launches would overflow unseen. So this is refused.
     """

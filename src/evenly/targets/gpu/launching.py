@@ -17,7 +17,7 @@ from evenly.language import ir
 from evenly.language.beforehand import value_of
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
-from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.contract import Sizes
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
 from .emit.code import Counted, KernelCode, PhaseCode
@@ -25,9 +25,8 @@ from .emit.expressions import TooNarrow
 from .emit.parameters import Parameter
 from .emit.unit import Unit
 from .kernels import emit
-from .sizing import Buffer, Sizing
+from .sizing import Buffer, Sizing, aligned
 
-ALIGN = 256
 Paths = Collection[ir.Path]
 Sized = tuple[PhaseCode, Sizing]  # a phase, and how it is launched on the current arguments
 
@@ -142,10 +141,10 @@ class Program:
         rooms = {**dict(self.phases.rooms), **(rooms or {})}
         if rooms:
             sized = self._limited(sized, gpu, rooms, max_workspace)
-        # Phases run one after the other, so they share one buffer that is all zero between launches.
-        zeros = (b.nbytes for _, sizing in sized for b in sizing.buffers if b.holds == "zeros")
+        # Phases run one after the other, so they share the memory that is all zero between launches.
+        ends = (end for _, sizing in sized for _, end in sizing.zeros().values())
         scratch = self._scratch(sized, binding, stored, rooms)
-        return Run(self._steps(sized, stored), scratch, max(zeros, default=0))
+        return Run(self._steps(sized, stored), scratch, max(ends, default=0))
 
     # ---- steps ---------------------------------------------------------------------------------
     def _steps(self, sized: list[Sized], stored: Paths) -> list[Step]:
@@ -214,7 +213,7 @@ class Program:
         def take(key: Any, buffer: Buffer) -> None:
             nonlocal total
             pieces[key] = Piece(key, buffer.name, total, buffer.nbytes, buffer.item)
-            total += ceil_div(max(buffer.nbytes, 1), ALIGN) * ALIGN
+            total += aligned(buffer.nbytes)
 
         for w in self.phases.workspaces:
             path = w.array.path
@@ -306,7 +305,7 @@ def threads_of(code: PhaseCode, sizing: Sizing) -> tuple[int, ...]:
 def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses) -> int:
     match buffer.holds:
         case "zeros":
-            return at.cells
+            return at.cells + step.sizing.zeros()[buffer.name][0]
         case "partition":
             made = pieces.get((step.phase.path, buffer.name))
             return at.scratch + made.offset if made else at.partition

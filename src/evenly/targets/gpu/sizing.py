@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ONE = (1, 1)  # a grid of one block
+ALIGN = 256  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,16 @@ class Sizing:
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)
+
+    def zeros(self) -> dict[str, tuple[int, int]]:
+        """Return where each buffer of zeros begins and ends in the memory of zeros. They lie one after the other."""
+        found, end = {}, 0
+        for b in (b for b in self.buffers if b.holds == "zeros"):
+            begin = aligned(end) if end else 0
+            found[b.name] = begin, (end := begin + b.nbytes)
+        return found
+
+
+def aligned(nbytes: int) -> int:
+    """Return how far the next buffer begins after one of so many bytes."""
+    return -(-max(nbytes, 1) // ALIGN) * ALIGN
