@@ -49,6 +49,22 @@ def test_every_task_runs_once(schedule: Any, case: str) -> None:
     CASES[case](make, lambda kernel, *given: kernel[schedule].on("cuda")(*given))
 
 
+@pytest.mark.parametrize("kind", [ev.TaskPool, ev.WorkStealing, ev.LockFreeQueue])
+@pytest.mark.parametrize("size", [1, 48])
+def test_workers_measure_when_they_have_tasks(kind: Any, size: int) -> None:
+    T = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 100_000)], capacity=10_000)
+    leaves, count = make(ev.output, (np.int32, np.int32), capacity=20_000), make(np.zeros, 1, np.int64)  # fmt: skip
+    for _ in range(3):
+        leaves.clear()
+        halves[kind(size, block=64, blocks=40, counted=True)].on("cuda")(T, leaves, count)
+        found = T.counts
+        assert found.workers == (80 if size == 1 else 40)
+        assert 0 < found.lasted <= found.there <= 1.05 * found.lasted * found.workers
+        assert found.idle + sum(found.parts) == pytest.approx(found.there, rel=0.01)
+        assert found.busy(10).mean() == pytest.approx(sum(found.parts) / found.lasted)
+        assert 0 < found.busy(10).max() <= 1.05 * found.workers
+
+
 @pytest.mark.parametrize("capacity", [1, 2, 33, 10_000])
 @pytest.mark.parametrize("schedule", SCHEDULES[:-2], ids=str)
 def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.layouts.task_results import Counts
 from tests.tasks import CASES, halves, runs_fans
 
 SIMT = pytest.param("simt", marks=pytest.mark.simt)
@@ -491,6 +492,19 @@ def test_a_call_that_waits_says_that_an_output_had_no_room(target: str) -> None:
     T.check()
     with pytest.raises(ev.InputError, match="at most 10 elements, got 64"):
         _ = leaves.columns
+
+
+def test_busy_workers_over_time() -> None:
+    """Parts of 1.024 us up to 32 of them, then of 2.048 us up to twice that, and so on."""
+    unit = 1.024e-6
+    parts = [3 * unit] * 16 + [2 * unit] * 16 + [4 * unit]  # the last one ends in the middle
+    found = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 1.0, 2.0, 33 * unit, tuple(parts))
+    np.testing.assert_allclose(found.busy(3), [3, (5 * 3 + 6 * 2) / 11, (10 * 2 + 4) / 11])
+    np.testing.assert_allclose(found.busy(1), sum(parts) / found.lasted)
+    *_, said, curve = found.sketch().splitlines()
+    assert said == "busy workers over 0.034 ms, all at full height"
+    assert len(curve) == 60 and set(curve) == {"▆", "▄", "▅", "█"} and curve[0] == "▆"
+    assert found._replace(lasted=0.0).busy(2).tolist() == [0, 0]
 
 
 def test_where_tasks_run_in_rounds_nothing_counts_and_the_error_says_so() -> None:

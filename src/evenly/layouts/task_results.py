@@ -13,8 +13,11 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 
-# Where the numbers of workers are in `pool` (targets/gpu/device/taker.cuh).
-FROM, BY_TASKS, THERE, IDLE = 96, 208, 254, 255
+# Where the numbers of workers are in `pool` (targets/gpu/device/taker.cuh, over_time.cuh).
+CALL, FROM, BY_TASKS, LASTED, THERE, IDLE, PARTS, COUNTERS = 1, 96, 208, 251, 254, 255, 256, 624
+OF_CALL = 46  # the bits of a part below the number of the call
+MOST_CALLS = (1 << 63 - OF_CALL) - 1
+WIDTH, STEPS = 60, "▁▂▃▄▅▆▇█"  # of a curve
 LEAST_BASE = 1 << 40  # what the fewest tasks of a worker are counted down from
 
 
@@ -26,7 +29,9 @@ class Counts(NamedTuple):
     failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
     at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
     have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle, there: seconds in which workers have waited for
-    tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still.
+    tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still. lasted: seconds from
+    the first worker's begin to the last one's end; parts: in each part of that time, the seconds in which workers had
+    tasks, of all together (`busy` has the same as a curve). Both are measured on GPUs alone.
     """
 
     workers: int
@@ -40,20 +45,46 @@ class Counts(NamedTuple):
     by_tasks: tuple[int, ...]
     idle: float = 0.0
     there: float = 0.0
+    lasted: float = 0.0
+    parts: tuple[float, ...] = ()
 
     @property
     def idle_share(self) -> float:
         """The share of the workers' time in which they have waited for tasks, 0 .. 1."""
         return self.idle / self.there if self.there else 0.0
 
+    def busy(self, points: int) -> npt.NDArray[np.float64]:
+        """Return how many workers had tasks in each of `points` equal parts of the time: (points,), means.
+
+        The later, the coarser: a part of the time is measured as a 16th of the power of two below its begin.
+        """
+        if not self.lasted:
+            return np.zeros(points)
+        n = np.arange(1, len(self.parts) + 1)
+        units = np.where(n < 16, n, (n % 16 + 16.0) * 2.0 ** (n // 16 - 1))
+        edges = np.minimum(np.concatenate([[0], 1024e-9 * units]), self.lasted)
+        so_far = np.concatenate([[0], np.cumsum(self.parts)])
+        at = np.linspace(0, self.lasted, points + 1)
+        means: npt.NDArray[np.float64] = np.diff(np.interp(at, edges, so_far))
+        return means * points / self.lasted
+
     def sketch(self) -> str:
-        """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
+        """Return a line for each entry of by_tasks, with a bar of up to 40 signs, and a curve of `busy` on GPUs."""
         later = (f"{1 << i:,} to {(2 << i) - 1:,}" for i in range(1, len(self.by_tasks) - 1))
         names = ["0", "1", *later][: len(self.by_tasks)]
         wide, whole = max(map(len, names)), max(self.by_tasks)
         lines = [f"{'tasks':>{wide}}  workers"]
         for name, n in zip(names, self.by_tasks, strict=True):
             lines.append(f"{name:>{wide}}  {n:>7,} {'#' * -(-40 * n // whole)}".rstrip())
+        if self.lasted:
+            share = self.busy(WIDTH) / self.workers
+            marks = np.minimum(np.ceil(share * len(STEPS) - 1e-9).astype(int), len(STEPS))
+            curve = "".join(" " if m <= 0 else STEPS[m - 1] for m in marks)
+            lines += [
+                "",
+                f"busy workers over {1e3 * self.lasted:.3f} ms, all at full height",
+                curve,
+            ]
         return "\n".join(lines)
 
 
@@ -151,7 +182,9 @@ class Results:
             )
         few = LEAST_BASE - least
         given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
-        return Counts(*given, tuple(by_tasks), pool[IDLE] / 1e9, pool[THERE] / 1e9)
+        idle, there, lasted = (pool[place] / 1e9 for place in (IDLE, THERE, LASTED))
+        parts = _of_call(pool[PARTS:], pool[CALL])
+        return Counts(*given, tuple(by_tasks), idle, there, lasted, parts)
 
     def _walked(self, number: int) -> int:
         self._wait()
@@ -182,3 +215,11 @@ def _clear(array: Any) -> None:
         array.fill_zero()
     else:
         array[...] = 0
+
+
+def _of_call(words: list[int], call: int) -> tuple[float, ...]:
+    """Return the seconds in each part of the time, through the last part that has any in this call."""
+    found = [(w & (1 << OF_CALL) - 1) / 1e9 if w >> OF_CALL == call else 0.0 for w in words]
+    while found and not found[-1]:
+        found.pop()
+    return tuple(found)

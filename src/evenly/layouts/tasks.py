@@ -27,11 +27,10 @@ from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.arguments import count_of, size_of
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
-from evenly.layouts.task_results import BY_TASKS, Results
+from evenly.layouts.task_results import BY_TASKS, CALL, COUNTERS, MOST_CALLS, PARTS, Results
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
@@ -101,8 +100,13 @@ class TaskSet(Results):
             self.pushed[0] = 0
             for i in range(13):  # the counters, which are 16 apart
                 self.pool[16 * i] = 0
-            for i in range(BY_TASKS, COUNTERS):
+            for i in range(BY_TASKS, PARTS):
                 self.pool[i] = 0
+            if self.pool[CALL] == MOST_CALLS:
+                for i in range(PARTS, COUNTERS):
+                    self.pool[i] = 0
+                self.pool[CALL] = 0
+            self.pool[CALL] = self.pool[CALL] + 1
 
     @property
     def _waiting(self):

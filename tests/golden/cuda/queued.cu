@@ -29,6 +29,13 @@ EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_full,
       for (long long v_i_1 = 208LL; v_i_1 < 256LL; ++v_i_1) {
         a_T_pool[v_i_1] = 0LL;
       }
+      if (a_T_pool[1LL] == 131071LL) {
+        for (long long v_i_2 = 256LL; v_i_2 < 624LL; ++v_i_2) {
+          a_T_pool[v_i_2] = 0LL;
+        }
+        a_T_pool[1LL] = 0LL;
+      }
+      a_T_pool[1LL] = ev::add_wrapping(a_T_pool[1LL], 1LL);
     }
     bool v_another = a_T_walked[0LL] > 0LL;
     a_kept_another[0] = v_another;
@@ -172,8 +179,8 @@ EV_KERNEL(32) halves_2(bool* __restrict__ pa_kept_another,
       a_T_walked[2LL] = ev::sub_wrapping((long long)(2 * a_T_firsts + a_T_capacity), a_T_walked[2LL]);
       a_T_pushed[0LL] = 0LL;
     }
-    for (long long v_i_2 = 0LL; v_i_2 < 6LL; ++v_i_2) {
-      a_T_pool[16 * (pos)v_i_2] = 0LL;
+    for (long long v_i_3 = 0LL; v_i_3 < 6LL; ++v_i_3) {
+      a_T_pool[16 * (pos)v_i_3] = 0LL;
     }
     bool v_another = a_T_walked[0LL] > 0LL;
     a_kept_another[0] = v_another;

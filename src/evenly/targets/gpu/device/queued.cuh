@@ -76,7 +76,7 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
   using base::agreed, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine, base::ran, base::set, base::stack,
-      base::sync, base::taker, base::takers;
+      base::sync, base::taker, base::takers, base::times;
 
   EV_DEVICE queued_tasks(const Set& s) : base(s), queue(s, block_rank() * takers + taker(), takers * block_count()) {}
 
@@ -85,20 +85,20 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
     held = agreed([&] {
       const bool full = is_full();
       put_all(full);
-      const long long since = base::now();
+      times.rests();
       const int got = refill(full);
-      idle += base::now() - since;
+      times.works();
       return got;
     });
     sync();
     return held > 0;
   }
 
-  EV_DEVICE void leave() const { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most, idle}); }
+  EV_DEVICE void leave() { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most}); }
 
 private:
   task_queue<Set, Queue, lanes> queue;
-  long long counted = 0, in_vain = 0, idle = 0;  // of the tasks that have run; looks into the queue, and the time that they took
+  long long counted = 0, in_vain = 0;  // of the tasks that have run; looks into the queue
 
   // Puts what the tasks have pushed into the queue. full: tasks are only kept now.
   EV_DEVICE void put_all(bool full) {

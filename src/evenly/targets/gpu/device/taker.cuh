@@ -20,25 +20,25 @@
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
+#include "over_time.cuh"
 #include "together.cuh"
 
 namespace ev {
 
 // Where the counters are in `pool`: each has a line of memory of its own. The first three and the last are those of
-// whoever hands out tasks.
+// whoever hands out tasks. Others are in over_time.cuh.
 enum task_counter {
   takers_idle = 0, mail_wanted = 16, mail_sent = 32,                                       // tasks.cuh
   unfinished = 0, queue_begin = 16, queue_end = 32, queue_lock = 80,                       // queued.cuh
   firsts_taken = 48, tasks_run = 64,
   tasks_got = 96, swaps_failed = 112, looks_in_vain = 128, most_held = 144, most_run = 160, least_run = 176, takers_counted = 192,
-  takers_by_tasks = 208,  // and the places after it: how many takers have run 0, 1, 2 or 3, 4 to 7, ... tasks
-  time_there = 254, time_idle = 255  // of all takers together, in nanoseconds
+  takers_by_tasks = 208  // and the places after it: how many takers have run 0, 1, 2 or 3, 4 to 7, ... tasks
 };
 
 // What a taker has done: tasks that others gave it, or that it has stolen; compare-and-swaps that failed; how often it found
-// nothing; the most tasks that were there at a time; nanoseconds without tasks. The thread that leads a taker counts.
+// nothing; the most tasks that were there at a time. The thread that leads a taker counts.
 struct taker_counts {
-  long long got = 0, failed = 0, in_vain = 0, most = 0, idle = 0;
+  long long got = 0, failed = 0, in_vain = 0, most = 0;
 };
 
 // What lane 0 finds, for the lanes 0..W-1 of a warp, which call it together.
@@ -57,7 +57,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
   static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that hands over tasks
   static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a task of each lane");
 
-  EV_DEVICE task_taker(const Set& s) : set(s), begun(now()) {}
+  EV_DEVICE task_taker(const Set& s) : set(s), times(s.pool, mine.present() && first_warp() && lane_rank() == 0) {}
 
   // Calls run(team, task, live) for the newest tasks, one for each group. Converged: for all groups of a warp. One without
   // a task of its own gets another's, with `live` false.
@@ -82,7 +82,8 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
   }
 
   // At the end, notes how many tasks the taker has run, and what it has counted.
-  EV_DEVICE void leave(const taker_counts& counts) const {
+  EV_DEVICE void leave(const taker_counts& counts) {
+    times.leave();
     if (!(mine.present() && leads())) return;
     atomic_add(set.pool + tasks_run, ran);
     if constexpr (Set::counted) {
@@ -94,15 +95,13 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
       atomic_max(set.pool + least_run, (1LL << 40) - ran);
       atomic_add(set.pool + takers_counted, 1LL);
       atomic_add(set.pool + takers_by_tasks + highest_bit((unsigned)minimum(ran, 0xffffffffLL)) + 1, 1LL);
-      atomic_add(set.pool + time_there, now() - begun);
-      atomic_add(set.pool + time_idle, counts.idle);
     }
   }
 
 protected:
   const Set& set;
   const team mine;
-  const long long begun;
+  busy_times<Set::counted> times;
   bool firsts_left = true;
   int held = 0, bottom = 0;  // tasks in the stack, the place of the oldest
   long long ran = 0;
@@ -116,8 +115,6 @@ protected:
     EV_SHARED(int, counts, takers);
     return counts + taker();
   }
-  // The time, if takers count.
-  static EV_DEVICE long long now() { return Set::counted ? nanoseconds() : 0; }
   EV_DEVICE int taker() const { return by_warp ? warp_rank() : mine.local(); }
   EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
   EV_DEVICE bool first_warp() const { return by_warp || mine.rank() < 32; }

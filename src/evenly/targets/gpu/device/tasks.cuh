@@ -108,7 +108,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
   using base::agreed, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
-      base::set, base::stack, base::sync, base::takers;
+      base::set, base::stack, base::sync, base::takers, base::times;
 
   EV_DEVICE task_pool(const Set& s) : base(s), mail{s, takers * block_count()} {
     if (mine.present() && first_warp()) mail.begin();
@@ -132,7 +132,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
     }
   }
 
-  EV_DEVICE void leave() const { base::leave(counts); }
+  EV_DEVICE void leave() { base::leave(counts); }
 
 private:
   static constexpr int all = -1;
@@ -179,9 +179,9 @@ private:
       Task task;
       int k = firsts(task);
       if (k == 0) {
-        const long long since = base::now();
+        times.rests();
         counts.got += k = mail.receive(task);
-        counts.idle += base::now() - since;
+        times.works();
       }
       if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
       return k;
