@@ -72,7 +72,13 @@ def test_the_tube_is_a_shell() -> None:
 def test_every_method_finds_the_octree(site: Site, method: str) -> None:
     of = sweep.problem(site, TUBE, 200)
     plan = octree.plan(*of.arguments, schedule=sweep.schedule(method, 72, 2), target="simt")
-    assert sweep.checked(site, of, lambda: plan(*of.arguments)) == 0
+    assert after(site, of, lambda: plan(*of.arguments)) == 0
+
+
+def after(site: Site, of: sweep.Problem, run: Any) -> int:
+    """What is wrong after a run."""
+    (_,) = sweep.timed(site, of, run, 1)
+    return sweep.wrong(site, of)
 
 
 def test_a_particle_out_of_its_leaf_is_wrong(site: Site) -> None:
@@ -87,9 +93,9 @@ def test_a_particle_out_of_its_leaf_is_wrong(site: Site) -> None:
         plan(*of.arguments)
         of.arguments[4][0] = of.arguments[4][1]
 
-    assert sweep.checked(site, of, lambda: plan(*of.arguments)) == 0
-    assert sweep.checked(site, of, swapped) > 0
-    assert sweep.checked(site, of, twice) > 0
+    assert after(site, of, lambda: plan(*of.arguments)) == 0
+    assert after(site, of, swapped) > 0
+    assert after(site, of, twice) > 0
 
 
 def test_launches() -> None:
@@ -164,7 +170,7 @@ def test_what_a_run_cannot_go_on_with_is_refused(evenly, tmp_path, monkeypatch) 
 
 
 def test_a_wrong_octree_gives_the_status(evenly, monkeypatch) -> None:
-    monkeypatch.setattr(sweep, "checked", lambda *given: 3)
+    monkeypatch.setattr(sweep, "wrong", lambda *given: 3)
     ran = evenly(*QUICK, "--figure", "5")
     assert ran.status == 1
     assert "  WRONG: static, tube, 72 x 8, 500 particles: 3" in ran.lines

@@ -28,7 +28,7 @@ METHODS = {
 }
 POOL = "task pool"  # not in the paper
 EVERY = {**METHODS, POOL: ev.TaskPool}
-ROUNDS, SECONDS = 5, 0.1  # runs of a point; none but the first begins after that time
+ROUNDS, SECONDS = 5, 0.05  # runs of a point; none but the first begins after that time
 
 
 ABOUT = 10  # the first fields of a Point: what it is about, and not what was found
@@ -131,14 +131,13 @@ def measured(site: Site, about: Point) -> Point:
     made = schedule(about.method, about.threads, about.blocks)
     try:
         plan = octree.plan(*of.arguments, schedule=made, target=site.place.target)
-        wrong = checked(site, of, lambda: plan(*of.arguments))
-        rounds = 1 if site.quick else ROUNDS
-        taken = list(timed(site, of, lambda: plan(*of.arguments), rounds))
+        with plan.bind(*of.arguments) as call:
+            taken = list(timed(site, of, call, 1 if site.quick else ROUNDS))
     except EvenlyError as error:
         return replace(about, note=str(error)[:200])
     return replace(
         about, us=float(np.median(taken)), us_min=min(taken), us_max=max(taken), rounds=len(taken),
-        tasks=of.tree.tasks, levels=of.tree.rounds, wrong=wrong,
+        tasks=of.tree.tasks, levels=of.tree.rounds, wrong=wrong(site, of),
     )  # fmt: skip
 
 
@@ -162,11 +161,9 @@ def start(site: Site, of: Problem) -> None:
     octants.clear()
 
 
-def checked(site: Site, of: Problem, run: Any) -> int:
-    """Run once. Return how many particles are not where they belong."""
+def wrong(site: Site, of: Problem) -> int:
+    """Return how many particles are not where they belong after a run; 1 for a wrong total."""
     xp, order, octants = site.xp, of.arguments[4], of.arguments[6]
-    start(site, of)
-    run()
     n = len(order)
     lost = int(n - (xp.bincount(order, minlength=n) == 1).sum())
     misplaced = int((xp.diff(of.leaf_of[order]) < 0).sum())
@@ -179,7 +176,7 @@ def checked(site: Site, of: Problem, run: Any) -> int:
 
 
 def timed(site: Site, of: Problem, run: Any, rounds: int) -> Iterator[float]:
-    """Yield the microseconds of whole calls, each of which waits for the device."""
+    """Yield the microseconds of whole calls, each of which waits for the device. The last one's results stay."""
     until = time.monotonic() + SECONDS
     for _ in range(rounds):
         start(site, of)
