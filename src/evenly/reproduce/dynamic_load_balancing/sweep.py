@@ -132,6 +132,8 @@ def measured(site: Site, about: Point) -> Point:
     try:
         plan = octree.plan(*of.arguments, schedule=made, target=site.place.target)
         with plan.bind(*of.arguments) as call:
+            if not site.on_gpu:
+                list(timed(site, of, call, 1))  # a first call compiles there
             taken = list(timed(site, of, call, 1 if site.quick else ROUNDS))
     except EvenlyError as error:
         return replace(about, note=str(error)[:200])
