@@ -1,7 +1,11 @@
 """The paper's octree as a kernel, and what it has to give: the same by sorting.
 
-Space is divided where there are many particles, until 20 or fewer are in each part. A task is an octant and its
-particles, a range of `order`. It counts those of its eight children, and moves them together. (Section 5 of the paper.)
+Space is divided where there are many particles, until 20 or fewer are in each part. A task is an octant of more, and
+its particles, a range of `order`. It counts those of its eight children, and moves them together. Children of more
+than 20 become tasks. (Section 5 of the paper.)
+
+The functions above `root` are those of examples/octree.py, which shows them with what they are for; a test holds them
+equal.
 """
 
 from __future__ import annotations
@@ -11,13 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import evenly as ev
+from evenly import kit
 
 LEAF, DEEPEST = 20, 20  # particles in a leaf; a bound on the depth ends equal points
+FIELDS: dict[str, Any] = dict.fromkeys(("begin", "end", "depth"), np.int32)
+FIELDS |= dict.fromkeys(("x", "y", "z", "half"), np.float32)
 
 
 @ev.func
-def octant_of(T, t, x, y, z):
-    return (1 if x >= T.x(t) else 0) + (2 if y >= T.y(t) else 0) + (4 if z >= T.z(t) else 0)
+def octant_of(x, y, z, cx, cy, cz):
+    """Which of the eight children of the octant with this centre has a point."""
+    return (1 if x >= cx else 0) + (2 if y >= cy else 0) + (4 if z >= cz else 0)
 
 
 @ev.func
@@ -26,70 +34,104 @@ def added(a, b):
 
 
 @ev.kernel
-def octree(T, x, y, z, order, moved, totals):
-    tasks, leaves, inside, deepest = 0, 0, 0, 0
+def octree(T, x, y, z, order, moved, octants):
     for t in T.tiles():
-        n = T.end(t) - T.begin(t)
-        is_leaf = n <= LEAF or T.depth(t) == DEEPEST
-        tasks += 1
-        leaves += 1 if is_leaf else 0
-        inside += n if is_leaf else 0
-        deepest = max(deepest, T.depth(t))
-        if not is_leaf:
-            counts = ev.local(8, np.int32)
-            for k in T.atoms(t):
-                p = order[k]
-                counts[octant_of(T, t, x[p], y[p], z[p])] += 1
-            begins = ev.local(9, np.int32)
-            begins[0] = T.begin(t)
-            for o in range(8):
-                begins[o + 1] = begins[o] + counts[o]
-            for k in T.atoms(t):
-                p = order[k]
-                o = octant_of(T, t, x[p], y[p], z[p])
-                one = np.uint64(1) << np.uint64(o % 2 * 32)  # two counts in each number
-                none = np.uint64(0)
-                own = (
-                    one if o // 2 == 0 else none,
-                    one if o // 2 == 1 else none,
-                    one if o // 2 == 2 else none,
-                    one if o // 2 == 3 else none,
-                )
-                a, b, c, d = ev.scan(own, added, (none, none, none, none))
-                through = (a if o < 2 else b) if o < 4 else (c if o < 6 else d)
-                place = int(through >> np.uint64(o % 2 * 32) & np.uint64(0xFFFFFFFF)) - 1
-                moved[begins[o] + place] = p
-            for k in T.atoms(t):
-                order[k] = moved[k]
-            half = T.half(t) / 2
-            for o in range(8):
-                if counts[o] > 0:
-                    T.push(
-                        begins[o],
-                        begins[o + 1],
-                        T.depth(t) + 1,
-                        T.x(t) + (half if o & 1 else -half),
-                        T.y(t) + (half if o & 2 else -half),
-                        T.z(t) + (half if o & 4 else -half),
-                        half,
-                    )
-    totals[0] = tasks
-    totals[1] = leaves
-    totals[2] = inside
-    totals[3] = deepest
+        octants.append(T.begin(t), T.end(t), T.depth(t), T.x(t), T.y(t), T.z(t), T.half(t))
+        counts = ev.local(8, np.int32)
+        for k in T.atoms(t):
+            p = order[k]
+            counts[octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))] += 1
+        begins = ev.local(9, np.int32)
+        begins[0] = T.begin(t)
+        for o in range(8):
+            begins[o + 1] = begins[o] + counts[o]
+        for k in T.atoms(t):
+            p = order[k]
+            o = octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))
+            one = np.uint64(1) << np.uint64(o % 2 * 32)  # two counts in each number
+            none = np.uint64(0)
+            own = (
+                one if o // 2 == 0 else none,
+                one if o // 2 == 1 else none,
+                one if o // 2 == 2 else none,
+                one if o // 2 == 3 else none,
+            )
+            a, b, c, d = ev.scan(own, added, (none, none, none, none))
+            through = (a if o < 2 else b) if o < 4 else (c if o < 6 else d)
+            place = int(through >> np.uint64(o % 2 * 32) & np.uint64(0xFFFFFFFF)) - 1
+            moved[begins[o] + place] = p
+        for k in T.atoms(t):
+            order[k] = moved[k]
+        half = T.half(t) / 2
+        for k in T.atoms(t):  # the threads of the first eight particles make a child each
+            o = k - T.begin(t)
+            if o < 8 and counts[min(o, 7)] > 0:
+                begin, end, depth = begins[o], begins[o + 1], T.depth(t) + 1
+                cx = T.x(t) + (half if o & 1 else -half)
+                cy = T.y(t) + (half if o & 2 else -half)
+                cz = T.z(t) + (half if o & 4 else -half)
+                if end - begin > LEAF and depth < DEEPEST:
+                    T.push(begin, end, depth, cx, cy, cz, half)
+                else:
+                    octants.append(begin, end, depth, cx, cy, cz, half)
 
 
-def root(n: int, like: Any) -> Any:
-    """Return the tasks: the unit cube, with n particles."""
-    types: dict[str, Any] = {"begin": np.int32, "end": np.int32, "depth": np.int32}
-    types |= dict.fromkeys(("x", "y", "z", "half"), np.float32)
-    first = [(0, n, 0, 0.5, 0.5, 0.5, 0.5)]
-    capacity = 8 * n // (LEAF + 1) + 1024  # the children of tasks that are no leaves
-    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), like=like, **types)
+@ev.kernel
+def find_cells(E, x, y, z, levels, cells):
+    """The octant of each particle that is `levels` deep: three bits a level."""
+    for i in E.tiles():
+        cell, level, half = 0, 0, 0.5
+        cx, cy, cz = 0.5, 0.5, 0.5
+        while level < levels:
+            o = octant_of(x[i], y[i], z[i], cx, cy, cz)
+            cell, level, half = 8 * cell + o, level + 1, half / 2
+            cx += half if o & 1 else -half
+            cy += half if o & 2 else -half
+            cz += half if o & 4 else -half
+        cells[i] = cell
+
+
+def sorted_by_cell(x, y, z, levels):
+    """Return the columns sorted by the cells they are in, their first places, and where each cell begins: (cells + 1,)."""
+    cells = kit.empty(x, (len(x),), np.int32)
+    find_cells(kit.each(len(x)), x, y, z, levels, cells)
+    groups = ev.group_by(cells, 8**levels, check=False)
+    columns = (kit.take(column, groups.order) for column in (x, y, z))
+    return *columns, groups.order, kit.to_numpy(groups.offsets)
+
+
+def octants_above(begins, levels):
+    """Return the octants of `levels` levels and more, and which of them are tasks: those so deep that are no leaves.
+
+    begins: (8**levels + 1,), where the particles of the deepest ones begin, which are sorted.
+    """
+    octants, are_tasks, reached = [], [], np.array([True])
+    centres, half = np.full((1, 3), 0.5), 0.5
+    for depth in range(levels + 1):
+        step = 8 ** (levels - depth)
+        begin, end = begins[:-1:step], begins[step::step]
+        here, divided = reached & (end > begin), reached & (end - begin > LEAF)
+        about = begin, end, np.full(8**depth, depth), *centres.T, np.full(8**depth, half)
+        octants.append(np.column_stack(about)[here])
+        are_tasks.append((divided & (depth == levels))[here])
+        reached, half = np.repeat(divided, 8), half / 2
+        signs = np.where(np.arange(8)[:, None] & [1, 2, 4], 1, -1)
+        centres = (centres[:, None] + signs * half).reshape(-1, 3)
+    return np.concatenate(octants), np.concatenate(are_tasks)
+
+
+def tasks_of(octants, capacity, like):
+    """Return the tasks: octants as `octants_above` returns them, with room for `capacity` at a time beside `like`."""
+    first = np.empty(len(octants), list(FIELDS.items()))
+    for name, column in zip(FIELDS, octants.T, strict=True):
+        first[name] = column
+    return ev.tasks(
+        first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS
+    )
 
 
 class Tree(NamedTuple):
-    """What has to be found. leaf_of: (particles,), the number of each particle's leaf. rounds: as many as levels."""
+    """What has to be found. leaf_of: (particles,), the number of each particle's leaf. rounds: of tasks, one a level."""
 
     leaf_of: Any
     tasks: int
@@ -112,12 +154,12 @@ def tree(points: Any) -> Tree:
         here = keys[left] >> 3 * (DEEPEST - depth)
         starts = np.flatnonzero(np.diff(here, prepend=-1))
         sizes = np.diff(starts, append=len(here))
-        tasks, rounds = tasks + len(starts), depth + 1
         ends = np.full(len(starts), True) if depth == DEEPEST else sizes <= LEAF
         leaf[left[starts[ends]]] = True
         left = left[~np.repeat(ends, sizes)]
         if not len(left):
             break
+        tasks, rounds = tasks + int((~ends).sum()), depth + 1
     numbers = np.empty(len(points), np.int32)
     numbers[order] = np.cumsum(leaf) - 1
     return Tree(numbers, tasks, int(leaf.sum()), rounds)

@@ -16,7 +16,7 @@ from evenly.schedules.contract import ceil_div
 from evenly.schedules.group_mapped import groups_in_block
 
 from ..experiment import Site
-from .octree import Tree, octree, root, tree
+from .octree import DEEPEST, FIELDS, LEAF, Tree, octants_above, octree, tasks_of, tree
 from .particles import DISTRIBUTIONS
 
 BLOCKING, LOCK_FREE, STEALING, STATIC = "blocking", "lock-free", "stealing", "static"
@@ -78,12 +78,18 @@ def problem(site: Site, distribution: str, n: int) -> Problem:
         xp, points = site.xp, DISTRIBUTIONS[distribution](n)
         found = tree(points)
         x, y, z = (xp.asarray(np.ascontiguousarray(column)) for column in points.T)
-        order, moved, totals = xp.zeros(n, np.int32), xp.zeros(n, np.int32), xp.zeros(4, np.int64)
-        arguments = root(n, x), x, y, z, order, moved, totals
+        order, moved = xp.zeros(n, np.int32), xp.zeros(n, np.int32)
+        octants = ev.output(tuple(FIELDS.values()), capacity=n + found.tasks, like=x)
+        arguments = root(n, x), x, y, z, order, moved, octants
         return Problem(arguments, found, xp.asarray(found.leaf_of))
 
     found: Problem = site.once(("problem", distribution, n), make)
     return found
+
+
+def root(n: int, like: Any) -> Any:
+    """Return the tasks: the unit cube, with n particles."""
+    return tasks_of(octants_above(np.array([0, n]), 0)[0], n // (LEAF + 1) + 1024, like)
 
 
 def schedule(method: str, threads: int, blocks: int) -> Any:
@@ -126,21 +132,26 @@ def with_counts(site: Site, point: Point) -> Point:
 
 
 def start(site: Site, of: Problem) -> None:
-    """Put the particles into their first order."""
-    order = of.arguments[4]
+    """Put the particles into their first order. Nothing is found yet."""
+    order, octants = of.arguments[4], of.arguments[6]
     order[:] = site.xp.arange(len(order), dtype=np.int32)
+    octants.clear()
 
 
 def checked(site: Site, of: Problem, run: Any) -> int:
     """Run once. Return how many particles are not where they belong."""
-    xp, order, totals = site.xp, of.arguments[4], of.arguments[6]
+    xp, order, octants = site.xp, of.arguments[4], of.arguments[6]
     start(site, of)
     run()
     n = len(order)
     lost = int(n - (xp.bincount(order, minlength=n) == 1).sum())
     misplaced = int((xp.diff(of.leaf_of[order]) < 0).sum())
-    wanted = [of.tree.tasks, of.tree.leaves, n, of.tree.rounds - 1]
-    return max(lost, misplaced, int([int(v) for v in totals] != wanted))
+    begins, ends, depths = octants.columns[:3]
+    sizes = ends - begins
+    leaf = (sizes <= LEAF) | (depths == DEEPEST)
+    found = (~leaf).sum(), leaf.sum(), sizes[leaf].sum(), depths.max()
+    wanted = [of.tree.tasks, of.tree.leaves, n, of.tree.rounds]
+    return max(lost, misplaced, int([int(v) for v in found] != wanted))
 
 
 def timed(site: Site, of: Problem, run: Any, rounds: int) -> Iterator[float]:
