@@ -553,6 +553,17 @@ def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> N
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
 
 
+def put_by_lanes(program: SimtProgram | None = None) -> None:
+    """All executions of a deque's owner of two lanes, which puts an item of each at once, and of a thief."""
+    program = program or SimtProgram(QUEUES.read_text())
+    words = np.zeros(2 * (16 + 4), np.int64)
+    data, found = np.zeros(3, np.int32), np.zeros(2, np.int32)
+    explored = program.explore("put_by_lanes", 2, 2, words, data, found, 4)
+    assert explored.complete, explored.reason
+    stolen = {tuple(outcome.arrays[2].tolist()) for outcome in explored.outcomes}
+    assert stolen == {(0, 0), (0, 1), (1, 2)}  # both are seen at once
+
+
 BINS = """
 struct Tiles {
   using pos = int;
