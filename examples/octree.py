@@ -1,9 +1,13 @@
 """An octree: space is divided where there are many particles, until 20 or fewer are in each part.
 
-A task is an octant and its particles, a range of `order`. It counts those of its eight children, and moves them
-together: stably, since a scan says which of them comes first. A child with particles becomes a task. What a task has
-moved, the tasks that it makes find. A bound on the depth ends where many particles are at one point. Source: Cederman,
-Tsigas, "On Dynamic Load Balancing on Graphics Processors" (Graphics Hardware 2008), section 5.
+A task is an octant of more than 20, and its particles, a range of `order`. It counts those of its eight children, and
+moves them together: stably, since a scan says which of them comes first. Children of more than 20 become tasks. What a
+task has moved, the tasks that it makes find. A bound on the depth ends where many particles are at one point. Source:
+Cederman, Tsigas, "On Dynamic Load Balancing on Graphics Processors" (Graphics Hardware 2008), section 5.
+
+One task is one block's. So where there are many particles, all threads do the first levels: `find_cells` says in which
+of the 8**levels octants each particle is, `ev.group_by` sorts by that, and the tasks begin with these octants. Sorted,
+the particles of a task lie near each other in memory, too.
 
 Then each of some particles counts those within a radius. Sorted by where their particles begin, the larger first, an
 octant comes before all that are in it. So a walk goes to the next one, or to the next one outside of this.
@@ -13,58 +17,128 @@ Run it: python examples/octree.py
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from place import best, get, put
 
 import evenly as ev
+from evenly import kit
 
-LEAF, DEEPEST = 20, 30
+LEAF, DEEPEST = 20, 20  # particles in a leaf; a bound on the depth ends equal points
+FIELDS: dict[str, Any] = {
+    "begin": np.int32, "end": np.int32, "depth": np.int32,
+    "x": np.float32, "y": np.float32, "z": np.float32, "half": np.float32,
+}  # fmt: skip
 
 
 @ev.func
-def octant(T, t, x, y, z):
-    return (1 if x >= T.x(t) else 0) + (2 if y >= T.y(t) else 0) + (4 if z >= T.z(t) else 0)
+def octant_of(x, y, z, cx, cy, cz):
+    """Which of the eight children of the octant with this centre has a point."""
+    return (1 if x >= cx else 0) + (2 if y >= cy else 0) + (4 if z >= cz else 0)
+
+
+@ev.func
+def added(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
 @ev.kernel
 def octree(T, x, y, z, order, moved, octants):
     for t in T.tiles():
         octants.append(T.begin(t), T.end(t), T.depth(t), T.x(t), T.y(t), T.z(t), T.half(t))
-        if T.end(t) - T.begin(t) > LEAF and T.depth(t) < DEEPEST:
-            counts = ev.local(8, np.int32)
-            for k in T.atoms(t):
-                p = order[k]
-                counts[octant(T, t, x[p], y[p], z[p])] += 1
-            begins = ev.local(9, np.int32)
-            begins[0] = T.begin(t)
-            for o in range(8):
-                begins[o + 1] = begins[o] + counts[o]
-            for k in T.atoms(t):
-                p = order[k]
-                o = octant(T, t, x[p], y[p], z[p])
-                mine, shift = np.uint64(1), np.uint64(o % 2 * 32)  # two counts in each number
-                none, mine = np.uint64(0), mine << shift
-                a = ev.scan(mine if o // 2 == 0 else none, exclusive=True)
-                b = ev.scan(mine if o // 2 == 1 else none, exclusive=True)
-                c = ev.scan(mine if o // 2 == 2 else none, exclusive=True)
-                d = ev.scan(mine if o // 2 == 3 else none, exclusive=True)
-                counted = (a if o < 2 else b) if o < 4 else (c if o < 6 else d)
-                before = int(counted >> shift & np.uint64(0xFFFFFFFF))
-                moved[begins[o] + before] = p
-            for k in T.atoms(t):
-                order[k] = moved[k]
-            half = T.half(t) / 2
-            for o in range(8):
-                if counts[o] > 0:
-                    T.push(
-                        begins[o],
-                        begins[o + 1],
-                        T.depth(t) + 1,
-                        T.x(t) + (half if o & 1 else -half),
-                        T.y(t) + (half if o & 2 else -half),
-                        T.z(t) + (half if o & 4 else -half),
-                        half,
-                    )
+        counts = ev.local(8, np.int32)
+        for k in T.atoms(t):
+            p = order[k]
+            counts[octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))] += 1
+        begins = ev.local(9, np.int32)
+        begins[0] = T.begin(t)
+        for o in range(8):
+            begins[o + 1] = begins[o] + counts[o]
+        for k in T.atoms(t):
+            p = order[k]
+            o = octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))
+            one = np.uint64(1) << np.uint64(o % 2 * 32)  # two counts in each number
+            none = np.uint64(0)
+            own = (
+                one if o // 2 == 0 else none,
+                one if o // 2 == 1 else none,
+                one if o // 2 == 2 else none,
+                one if o // 2 == 3 else none,
+            )
+            a, b, c, d = ev.scan(own, added, (none, none, none, none))
+            through = (a if o < 2 else b) if o < 4 else (c if o < 6 else d)
+            place = int(through >> np.uint64(o % 2 * 32) & np.uint64(0xFFFFFFFF)) - 1
+            moved[begins[o] + place] = p
+        for k in T.atoms(t):
+            order[k] = moved[k]
+        half = T.half(t) / 2
+        for k in T.atoms(t):  # the threads of the first eight particles make a child each
+            o = k - T.begin(t)
+            if o < 8 and counts[min(o, 7)] > 0:
+                begin, end, depth = begins[o], begins[o + 1], T.depth(t) + 1
+                cx = T.x(t) + (half if o & 1 else -half)
+                cy = T.y(t) + (half if o & 2 else -half)
+                cz = T.z(t) + (half if o & 4 else -half)
+                if end - begin > LEAF and depth < DEEPEST:
+                    T.push(begin, end, depth, cx, cy, cz, half)
+                else:
+                    octants.append(begin, end, depth, cx, cy, cz, half)
+
+
+@ev.kernel
+def find_cells(E, x, y, z, levels, cells):
+    """The octant of each particle that is `levels` deep: three bits a level."""
+    for i in E.tiles():
+        cell, level, half = 0, 0, 0.5
+        cx, cy, cz = 0.5, 0.5, 0.5
+        while level < levels:
+            o = octant_of(x[i], y[i], z[i], cx, cy, cz)
+            cell, level, half = 8 * cell + o, level + 1, half / 2
+            cx += half if o & 1 else -half
+            cy += half if o & 2 else -half
+            cz += half if o & 4 else -half
+        cells[i] = cell
+
+
+def sorted_by_cell(x, y, z, levels):
+    """Sort particles by the octants that are `levels` deep.
+
+    Return the columns, where the particles were before, and where each octant begins: (8**levels + 1,).
+    """
+    cells = kit.empty(x, (len(x),), np.int32)
+    find_cells(kit.each(len(x)), x, y, z, levels, cells)
+    groups = ev.group_by(cells, 8**levels, check=False)
+    columns = (kit.take(column, groups.order) for column in (x, y, z))
+    return *columns, groups.order, kit.to_numpy(groups.offsets)
+
+
+def octants_above(begins, levels):
+    """Return the octants of `levels` levels and more, and which of them are tasks: those so deep that are no leaves.
+
+    begins: (8**levels + 1,), where the particles of the deepest ones begin, which are sorted.
+    """
+    octants, are_tasks, reached = [], [], np.array([True])
+    centres, half = np.full((1, 3), 0.5), 0.5
+    for depth in range(levels + 1):
+        step = 8 ** (levels - depth)
+        begin, end = begins[:-1:step], begins[step::step]
+        here, divided = reached & (end > begin), reached & (end - begin > LEAF)
+        about = begin, end, np.full(8**depth, depth), *centres.T, np.full(8**depth, half)
+        octants.append(np.column_stack(about)[here])
+        are_tasks.append((divided & (depth == levels))[here])
+        reached, half = np.repeat(divided, 8), half / 2
+        signs = np.where(np.arange(8)[:, None] & [1, 2, 4], 1, -1)
+        centres = (centres[:, None] + signs * half).reshape(-1, 3)
+    return np.concatenate(octants), np.concatenate(are_tasks)
+
+
+def tasks_of(octants, capacity, like):
+    """Return the tasks: octants as `octants_above` returns them, with room for `capacity` at a time beside `like`."""
+    first = np.empty(len(octants), list(FIELDS.items()))
+    for name, column in zip(FIELDS, octants.T, strict=True):
+        first[name] = column
+    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS)
 
 
 @ev.kernel
@@ -92,22 +166,14 @@ def count_near(Q, octants, centre, order, points, radius, counts):
         counts[q] = count
 
 
-def in_order(columns):
-    """The octants as `count_near` takes them, of what `octree` has appended in any order."""
-    begins, ends, depths, *centres = columns
+def in_order(octants):
+    """The octants as `count_near` takes them, of rows with FIELDS in any order."""
+    begins, ends, depths = octants[:, :3].astype(np.int32).T
     order = np.lexsort((depths, begins))
     begins, ends = begins[order], ends[order]
     outside = np.maximum(np.searchsorted(begins, ends), np.arange(len(begins)) + 1)
-    octants = np.column_stack([begins, ends, outside]).astype(np.int32)
-    return octants, np.column_stack(centres)[order], depths[order]
-
-
-def root(n, capacity):
-    """The tasks: the unit cube, with all particles."""
-    types = {"begin": np.int32, "end": np.int32, "depth": np.int32}
-    types |= dict.fromkeys(("x", "y", "z", "half"), np.float64)
-    first = [(0, n, 0, 0.5, 0.5, 0.5, 0.5)]
-    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), **types)
+    walked, centres = np.column_stack([begins, ends, outside]).astype(np.int32), octants[:, 3:]
+    return walked, centres[order], depths[order]
 
 
 def by_hand(points):
@@ -129,35 +195,47 @@ def by_hand(points):
     return sorted(leaves), np.concatenate([order[begin] for begin in sorted(order)])
 
 
+def in_leaves(order, leaves):
+    """Sort the particles of each leaf: one that the tasks begin below has them by octant."""
+    begins = [begin for begin, *_ in leaves]
+    return order[np.lexsort((order, np.searchsorted(begins, np.arange(len(order)), "right")))]
+
+
 def tube(n, seed=0):
-    """Particles in a cylinder's shell of radius 0.4 and thickness 0.05, upright in the unit cube: (n, 3) float64."""
+    """Particles in a cylinder's shell of radius 0.4 and thickness 0.05, upright in the unit cube: (n, 3) float32."""
     rng = np.random.default_rng(seed)
     angle, radius = rng.uniform(0, 2 * np.pi, n), rng.uniform(0.375, 0.425, n)
     flat = 0.5 + radius * np.array([np.cos(angle), np.sin(angle)])
-    return np.column_stack([*flat, rng.random(n)])
+    return np.column_stack([*flat, rng.random(n)]).astype(np.float32)
 
 
-def main(schedule="auto", target=None, points=None, radius=0.1, queries=50):
+def main(schedule="auto", target=None, points=None, radius=0.1, queries=50, levels=1):
+    """levels: how many of the first ones are divided by a sort of all particles."""
     target = target or best()
     points = tube(1000) if points is None else points
     n = len(points)
-    x, y, z = (np.ascontiguousarray(column) for column in points.T)
-    order, moved = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
-    kinds = (np.int32,) * 3 + (np.float64,) * 4
-    T, appended = root(n, 10_000), ev.output(kinds, capacity=10_000)
-    T, x, y, z, order, moved, appended = put(target, T, x, y, z, order, moved, appended)
+    x, y, z = (put(target, np.ascontiguousarray(column)) for column in points.T)
+    x, y, z, cells, begins = sorted_by_cell(x, y, z, levels)
+    above, are_tasks = octants_above(begins, levels)
+    T = tasks_of(above[are_tasks], 10_000, x)
+    order, moved = kit.positions(x, n), kit.empty(x, (n,), np.int32)
+    appended = ev.output(tuple(FIELDS.values()), capacity=10_000, like=x)
     octree[schedule].on(target)(T, x, y, z, order, moved, appended)
-    octants, centres, depths = in_order([get(column) for column in appended.columns])
+    order = kit.take(cells, order)  # where the particles were at first
+
+    below = np.column_stack([get(column) for column in appended.columns])
+    octants, centres, depths = in_order(np.concatenate([above[~are_tasks], below]))
     is_leaf = octants[:, 2] == np.arange(len(octants)) + 1
     found = [(*octant[:2], depth) for octant, depth in zip(octants, depths, strict=True)]
     expected, particles = by_hand(points)
     assert [octant for octant, leaf in zip(found, is_leaf, strict=True) if leaf] == expected
-    np.testing.assert_array_equal(get(order), particles)
+    np.testing.assert_array_equal(in_leaves(get(order), expected), in_leaves(particles, expected))
 
     Q, counts = ev.ragged(np.arange(queries + 1)), np.zeros(queries, np.int64)
     Q, octants, centres, points, counts = put(target, Q, octants, centres, points, counts)
     count_near.on(target)(Q, octants, centres, order, points, radius, counts)
-    near = np.linalg.norm(get(points)[:queries, None] - get(points), axis=2) <= radius
+    points = get(points).astype(np.float64)
+    near = np.linalg.norm(points[:queries, None] - points, axis=2) <= radius
     np.testing.assert_array_equal(get(counts), near.sum(axis=1))
 
 

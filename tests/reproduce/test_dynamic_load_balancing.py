@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import evenly as ev
 from evenly.reproduce.dynamic_load_balancing import figures, sweep
+from evenly.reproduce.dynamic_load_balancing import octree as measured
 from evenly.reproduce.dynamic_load_balancing.conclusions import CLAIMS
 from evenly.reproduce.dynamic_load_balancing.octree import DEEPEST, octree, tree
 from evenly.reproduce.dynamic_load_balancing.particles import DISTRIBUTIONS, TUBE, UNIFORM
@@ -21,15 +22,15 @@ QUICK = "reproduce", "dynamic-load-balancing", "--quick", "--target", "cpu"
 
 
 def by_hand(points: np.ndarray) -> tuple[list[np.ndarray], int, int]:
-    """The particles of each leaf, and how many tasks and levels a sequential octree has."""
+    """The particles of each leaf of a sequential octree, how many octants are divided, and in how many levels."""
     todo: list[Any] = [(np.arange(len(points)), 0, np.full(3, 0.5), 0.5)]
     leaves, tasks, levels = [], 0, 0
     while todo:
         inside, depth, centre, half = todo.pop()
-        tasks, levels = tasks + 1, max(levels, depth + 1)
         if len(inside) <= 20 or depth == DEEPEST:
             leaves.append(inside)
             continue
+        tasks, levels = tasks + 1, max(levels, depth + 1)
         octants = (points[inside] >= centre) @ np.array([1, 2, 4])
         for o in range(8):
             if (octants == o).any():
@@ -48,6 +49,15 @@ def test_the_octree_by_sorting_is_the_sequential_one(name: str) -> None:
     for inside in leaves:
         number = found.leaf_of[inside[0]]
         np.testing.assert_array_equal(np.flatnonzero(found.leaf_of == number), np.sort(inside))
+
+
+def test_the_example_shows_the_functions_that_are_measured() -> None:
+    """One text in two files: a user's whole program, and what is installed with evenly."""
+
+    text = Path(measured.__file__).read_text()
+    shared = text[text.index("LEAF, DEEPEST") : text.index("\n\n\nclass Tree")]
+    assert "def octree(" in shared and "def tasks_of(" in shared
+    assert shared in (Path(__file__).parents[2] / "examples" / "octree.py").read_text()
 
 
 def test_the_tube_is_a_shell() -> None:
@@ -143,10 +153,7 @@ def test_claims() -> None:
 
 def test_without_room_a_point_is_left_out(site: Site, monkeypatch) -> None:
     def narrow(n: int, like: Any) -> Any:
-        fields = dict.fromkeys(("begin", "end", "depth"), np.int32)
-        fields |= dict.fromkeys(("x", "y", "z", "half"), np.float32)
-        first = [(0, n, 0, 0.5, 0.5, 0.5, 0.5)]
-        return ev.tasks(first=first, capacity=1, atoms=("begin", "end"), **fields)
+        return measured.tasks_of(np.array([[0, n, 0, 0.5, 0.5, 0.5, 0.5]]), 1, like)
 
     monkeypatch.setattr(sweep, "root", narrow)
     found = sweep.measure(site, 2, UNIFORM, 1000, "static", 32, 8)

@@ -4,7 +4,7 @@ Space is divided where there are many particles, until 20 or fewer are in each p
 its particles, a range of `order`. It counts those of its eight children, and moves them together. Children of more
 than 20 become tasks. (Section 5 of the paper.)
 
-The functions above `root` are those of examples/octree.py, which shows them with what they are for; a test holds them
+The functions above `Tree` are those of examples/octree.py, which shows them with what they are for; a test holds them
 equal.
 """
 
@@ -18,8 +18,10 @@ import evenly as ev
 from evenly import kit
 
 LEAF, DEEPEST = 20, 20  # particles in a leaf; a bound on the depth ends equal points
-FIELDS: dict[str, Any] = dict.fromkeys(("begin", "end", "depth"), np.int32)
-FIELDS |= dict.fromkeys(("x", "y", "z", "half"), np.float32)
+FIELDS: dict[str, Any] = {
+    "begin": np.int32, "end": np.int32, "depth": np.int32,
+    "x": np.float32, "y": np.float32, "z": np.float32, "half": np.float32,
+}  # fmt: skip
 
 
 @ev.func
@@ -92,7 +94,10 @@ def find_cells(E, x, y, z, levels, cells):
 
 
 def sorted_by_cell(x, y, z, levels):
-    """Return the columns sorted by the cells they are in, their first places, and where each cell begins: (cells + 1,)."""
+    """Sort particles by the octants that are `levels` deep.
+
+    Return the columns, where the particles were before, and where each octant begins: (8**levels + 1,).
+    """
     cells = kit.empty(x, (len(x),), np.int32)
     find_cells(kit.each(len(x)), x, y, z, levels, cells)
     groups = ev.group_by(cells, 8**levels, check=False)
@@ -125,13 +130,11 @@ def tasks_of(octants, capacity, like):
     first = np.empty(len(octants), list(FIELDS.items()))
     for name, column in zip(FIELDS, octants.T, strict=True):
         first[name] = column
-    return ev.tasks(
-        first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS
-    )
+    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS)
 
 
 class Tree(NamedTuple):
-    """What has to be found. leaf_of: (particles,), the number of each particle's leaf. rounds: of tasks, one a level."""
+    """What has to be found. leaf_of: (particles,), the number of each particle's leaf. rounds: one a level of tasks."""
 
     leaf_of: Any
     tasks: int
