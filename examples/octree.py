@@ -138,7 +138,9 @@ def tasks_of(octants, capacity, like):
     first = np.empty(len(octants), list(FIELDS.items()))
     for name, column in zip(FIELDS, octants.T, strict=True):
         first[name] = column
-    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS)
+    return ev.tasks(
+        first=first, capacity=capacity, spill=0, atoms=("begin", "end"), like=like, **FIELDS
+    )
 
 
 @ev.kernel
@@ -209,22 +211,31 @@ def tube(n, seed=0):
     return np.column_stack([*flat, rng.random(n)]).astype(np.float32)
 
 
-def main(schedule="auto", target=None, points=None, radius=0.1, queries=50, levels=1):
-    """levels: how many of the first ones are divided by a sort of all particles."""
-    target = target or best()
-    points = tube(1000) if points is None else points
-    n = len(points)
-    x, y, z = (put(target, np.ascontiguousarray(column)) for column in points.T)
+def build(x, y, z, levels=3, schedule="auto", target="auto"):
+    """Make the octree of points in the unit cube, whose first levels are a sort of all particles.
+
+    Return the octants of these levels, rows with FIELDS; an output with the others, in any order; and the particles in
+    the order of their leaves.
+    """
+    n = len(x)
     x, y, z, cells, begins = sorted_by_cell(x, y, z, levels)
     above, are_tasks = octants_above(begins, levels)
-    T = tasks_of(above[are_tasks], 10_000, x)
+    T = tasks_of(
+        above[are_tasks], n // (LEAF + 1) + 1, x
+    )  # more octants of that size there cannot be
     order, moved = kit.positions(x, n), kit.empty(x, (n,), np.int32)
-    appended = ev.output(tuple(FIELDS.values()), capacity=10_000, like=x)
-    octree[schedule].on(target)(T, x, y, z, order, moved, appended)
-    order = kit.take(cells, order)  # where the particles were at first
+    below = ev.output(tuple(FIELDS.values()), capacity=n + 1000, like=x)
+    octree[schedule].on(target)(T, x, y, z, order, moved, below)
+    return above[~are_tasks], below, kit.take(cells, order)
 
-    below = np.column_stack([get(column) for column in appended.columns])
-    octants, centres, depths = in_order(np.concatenate([above[~are_tasks], below]))
+
+def main(schedule="auto", target=None, points=None, radius=0.1, queries=50, levels=1):
+    target = target or best()
+    points = tube(1000) if points is None else points
+    x, y, z = (put(target, np.ascontiguousarray(column)) for column in points.T)
+    above, below, order = build(x, y, z, levels, schedule, target)
+    found = np.column_stack([get(column) for column in below.columns])
+    octants, centres, depths = in_order(np.concatenate([above, found]))
     is_leaf = octants[:, 2] == np.arange(len(octants)) + 1
     found = [(*octant[:2], depth) for octant, depth in zip(octants, depths, strict=True)]
     expected, particles = by_hand(points)
@@ -232,9 +243,9 @@ def main(schedule="auto", target=None, points=None, radius=0.1, queries=50, leve
     np.testing.assert_array_equal(in_leaves(get(order), expected), in_leaves(particles, expected))
 
     Q, counts = ev.ragged(np.arange(queries + 1)), np.zeros(queries, np.int64)
-    Q, octants, centres, points, counts = put(target, Q, octants, centres, points, counts)
-    count_near.on(target)(Q, octants, centres, order, points, radius, counts)
-    points = get(points).astype(np.float64)
+    Q, octants, centres, places, counts = put(target, Q, octants, centres, points, counts)
+    count_near.on(target)(Q, octants, centres, order, places, radius, counts)
+    points = points.astype(np.float64)
     near = np.linalg.norm(points[:queries, None] - points, axis=2) <= radius
     np.testing.assert_array_equal(get(counts), near.sum(axis=1))
 

@@ -130,7 +130,9 @@ def tasks_of(octants, capacity, like):
     first = np.empty(len(octants), list(FIELDS.items()))
     for name, column in zip(FIELDS, octants.T, strict=True):
         first[name] = column
-    return ev.tasks(first=first, capacity=capacity, atoms=("begin", "end"), like=like, **FIELDS)
+    return ev.tasks(
+        first=first, capacity=capacity, spill=0, atoms=("begin", "end"), like=like, **FIELDS
+    )
 
 
 class Tree(NamedTuple):
