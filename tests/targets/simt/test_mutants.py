@@ -147,7 +147,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
     "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread),
-    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
     "stealing.cuh": (programs.put_by_lanes,),
 }  # fmt: skip

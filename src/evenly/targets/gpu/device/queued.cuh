@@ -75,20 +75,19 @@ private:
 template <class Set, class Queue, int G, int T, int S, bool Converged> struct queued_tasks : task_taker<Set, G, T, S, Converged> {
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
-  using base::agreed, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine, base::ran, base::set, base::stack,
-      base::sync, base::taker, base::takers;
+  using base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine, base::ran, base::set, base::stack,
+      base::sync, base::taken, base::taker, base::takers;
 
   EV_DEVICE queued_tasks(const Set& s) : base(s), queue(s, block_rank() * takers + taker(), takers * block_count()) {}
 
   EV_DEVICE bool take() {
-    if (!mine.present()) return false;
-    held = agreed([&] {
+    return mine.present() && taken([&] {
       const bool full = is_full();
       put_all(full);
-      return refill(full);
+      held = refill(full);
+      sync();
+      return held > 0;
     });
-    sync();
-    return held > 0;
   }
 
   EV_DEVICE void leave() const { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most}); }

@@ -56,11 +56,21 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
   static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that hands over tasks
   static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a task of each lane");
 
-  EV_DEVICE task_taker(const Set& s) : set(s) {}
+  EV_DEVICE task_taker(const Set& s) : set(s) {
+    if constexpr (!by_warp) {
+      if (mine.present() && leads()) *count() = 0;
+    }
+  }
 
   // Calls run(team, task, live) for the newest tasks, one for each group. Converged: for all groups of a warp. One without
   // a task of its own gets another's, with `live` false.
   template <class Run> EV_DEVICE void each(const Run& run) {
+    if constexpr (!by_warp) {
+      const Task task = given()->task;
+      ++ran;
+      run(mine, task, true);
+      return;
+    }
     const int n = held < groups ? held : groups, own = mine.in_warp_rank();
     held -= n;
     const Task task = stack()[(bottom + held + (own < n ? own : n - 1)) & (S - 1)];
@@ -112,28 +122,44 @@ protected:
     EV_SHARED(int, counts, takers);
     return counts + taker();
   }
+  // What a group of several warps runs now.
+  struct running {
+    Task task;
+    int bottom;
+    bool any;
+  };
+  EV_DEVICE running* given() const {
+    EV_SHARED(running, all, takers);
+    return all + taker();
+  }
   EV_DEVICE int taker() const { return by_warp ? warp_rank() : mine.local(); }
   EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
   EV_DEVICE bool first_warp() const { return by_warp || mine.rank() < 32; }
-  EV_DEVICE void sync() const {
-    if constexpr (by_warp) sync_warp(lanes_through(lanes - 1));
-    else mine.sync();
-  }
+  EV_DEVICE void sync() const { sync_warp(lanes_through(lanes - 1)); }
   // Whether tasks are only kept now.
   EV_DEVICE bool is_full() const { return lane_0_finds<lanes>([&] { return atomic_load(set.pushed); }) > set.capacity; }
 
-  // What the taker's first warp finds, for all of its threads. `f` gives the same to each lane. Each place that calls has
-  // shared memory of its own, and `each` synchronizes before the place is reached again.
-  template <class F> EV_DEVICE int agreed(const F& f) const {
-    if constexpr (by_warp) return f();
+  // Has the first warp see to it that there are tasks: `ready` says whether there are. A group of several warps then takes the
+  // newest, and its threads wait for each other twice a task: when what the last one has pushed is there, and here.
+  template <class F> EV_DEVICE bool taken(const F& ready) {
+    if constexpr (by_warp) return ready();
     else {
-      EV_SHARED(int, found, takers);
+      mine.sync();
       if (first_warp()) {
-        const int v = f();
-        if (leads()) found[taker()] = v;
+        held = *count() < S ? *count() : S;
+        const bool any = ready();
+        sync();
+        held -= any;
+        if (leads()) {
+          if (any) given()->task = stack()[(bottom + held) & (S - 1)];
+          given()->any = any;
+          given()->bottom = bottom;
+          *count() = held;
+        }
       }
-      sync();
-      return found[taker()];
+      mine.sync();
+      bottom = given()->bottom;
+      return given()->any;
     }
   }
 

@@ -107,29 +107,15 @@ private:
 template <class Set, int G, int T, int S, bool Converged> struct task_pool : task_taker<Set, G, T, S, Converged> {
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
-  using base::agreed, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
-      base::set, base::stack, base::sync, base::takers;
+  using base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
+      base::set, base::stack, base::sync, base::taken, base::takers;
 
   EV_DEVICE task_pool(const Set& s) : base(s), mail{s, takers * block_count()} {
     if (mine.present() && first_warp()) mail.begin();
   }
 
   EV_DEVICE bool take() {
-    if (!mine.present()) return false;
-    for (;;) {
-      if (held > counts.most) counts.most = held;
-      if (held == 0 && !refill()) return false;
-      if (!look && (++batches & 3) != 0 && !agreed([&] { return late(); })) return true;
-      const int given = agreed([&] { return share(); });
-      looked = cycles();
-      if (given != all) {
-        look = given > 0;
-        bottom += given;
-        held -= given;
-        return true;
-      }
-      keep_all();
-    }
+    return mine.present() && taken([&] { return ready(); });
   }
 
   EV_DEVICE void leave() const { base::leave(counts); }
@@ -141,6 +127,24 @@ private:
   bool look = false;  // whether to look at once if others wait
   int batches = 0;
   long long looked = cycles();
+
+  // Sees to it that there are tasks, and gives some to who waits. Returns whether there are.
+  EV_DEVICE bool ready() {
+    for (;;) {
+      if (held > counts.most) counts.most = held;
+      if (held == 0 && !refill()) return false;
+      if (!look && (++batches & 3) != 0 && !late()) return true;
+      const int given = share();
+      looked = cycles();
+      if (given != all) {
+        look = given > 0;
+        bottom += given;
+        held -= given;
+        return true;
+      }
+      keep_all();
+    }
+  }
 
   // Whether tasks have run for long since this taker has looked at who waits.
   EV_DEVICE bool late() const {
@@ -175,13 +179,10 @@ private:
 
   // Gets tasks for an empty stack; false if there are none any more.
   EV_DEVICE bool refill() {
-    held = agreed([&] {
-      Task task;
-      int k = firsts(task);
-      if (k == 0) counts.got += k = mail.receive(task);
-      if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
-      return k;
-    });
+    Task task;
+    held = firsts(task);
+    if (held == 0) counts.got += held = mail.receive(task);
+    if (lane_rank() < held) stack()[(bottom + lane_rank()) & (S - 1)] = task;
     look = true;
     sync();
     return held > 0;
@@ -189,13 +190,10 @@ private:
 
   // Keeps what nobody has begun.
   EV_DEVICE void keep_all() {
-    agreed([&] {
-      for (int i = lane_rank(); i < held; i += lanes) keep(stack()[(bottom + i) & (S - 1)]);
-      Task task;
-      for (int k; (k = firsts(task)) > 0;)
-        if (lane_rank() < k) keep(task);
-      return 0;
-    });
+    for (int i = lane_rank(); i < held; i += lanes) keep(stack()[(bottom + i) & (S - 1)]);
+    Task task;
+    for (int k; (k = firsts(task)) > 0;)
+      if (lane_rank() < k) keep(task);
     held = 0;
   }
 };
