@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.gpus.numbers import numbers
 from evenly.interop.generators import rmat
 from tests.kernels import row_norms, spmv
 
@@ -59,17 +60,22 @@ def test_a_kernel_is_wanted() -> None:
 
 
 def test_of_tasks_nobody_knows_statistics() -> None:
-    T = ev.tasks(n=np.int32, first=[1], capacity=5)
-    for target, name in {
-        "cpu": "WorkStealing",
-        "cuda": "StaticList",
-        "python": "StaticList",
-    }.items():
+    unknown = "    because the number of tasks is not known: "
+    rounds, steal = f"{unknown}they run in rounds", f"{unknown}threads that have none steal some"
+    single = ev.tasks(n=np.int32, first=[1], capacity=5)
+    ranged = ev.tasks(a=np.int32, b=np.int32, atoms=("a", "b"), first=[(0, 9)], capacity=5)
+    size, block = numbers()["tasks"]
+    for T, target, schedule, why in (
+        (single, "cpu", ev.WorkStealing(), steal),
+        (single, "cuda", ev.StaticList(), rounds),
+        (single, "python", ev.StaticList(), rounds),
+        (ranged, "cpu", ev.WorkStealing(), steal),
+        (ranged, "cuda", ev.StaticList(size, block), f"{rounds}, and {size} threads divide the atoms of each"),
+        (ranged, "python", ev.StaticList(), rounds),
+    ):  # fmt: skip
         found = ev.explain(T, target=target)
-        assert type(found.choice.schedule).__name__ == type(found.once).__name__ == name
-        lines = str(found).splitlines()
-        assert lines[1].startswith(f"  chosen: {name}(") and len(lines) == 3
-        assert lines[2] == "    because the kernel has a loop over tasks: their number is not known"
+        assert found.choice.schedule == found.once == schedule
+        assert str(found).splitlines()[1:] == [f"  chosen: {schedule}", why]
 
 
 def test_a_frontier_is_judged_by_the_graph_as_it_is_now() -> None:

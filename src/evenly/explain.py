@@ -120,7 +120,10 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     reference = targets.find(target).reference
     forget([layout])
     tasks = bool(getattr(layout, "tasks", False))
-    kept, once_only = (replace(product_of(layout, kept=k), tasks=tasks) for k in (True, False))
+    ranged = bool(getattr(layout, "ranged", ()))
+    kept, once_only = (
+        replace(product_of(layout, kept=k), tasks=tasks, ranged=ranged) for k in (True, False)
+    )
     choice = consider(layout, target, kept)
     once = consider(layout, target, once_only).schedule
     alike = not (reference or tasks) and has_equal_tiles(layout)
@@ -128,8 +131,7 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     items = layout.item_statistics if isinstance(layout, Items) else None
     product = Task(items=True, splits=True)  # what the choice is shown for: an SpMV
     over = consider(layout, target, product) if has_items(type(layout)) else None
-    about = measured, items, over, tasks
-    return Explanation(repr(layout), target, choice, once, alike, *about)
+    return Explanation(repr(layout), target, choice, once, alike, measured, items, over, tasks)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

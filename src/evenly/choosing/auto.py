@@ -71,10 +71,9 @@ def _prescribed(
     layout: LayoutInstance | None, target: str, task: Task
 ) -> tuple[s.Schedule, str] | None:
     """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
-    if task.tasks:
-        chosen = s.WorkStealing() if target == "cpu" else s.StaticList()
-        return chosen, "the kernel has a loop over tasks: their number is not known"
     gpu = targets.find(target).gpu
+    if task.tasks:
+        return _for_tasks(target, gpu and task.ranged)
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU
     grows = layout is not None and growing(type(layout)) is not None
@@ -103,6 +102,21 @@ def _prescribed(
         # An atom is as much work as elsewhere a tile, so a thread takes one at a time.
         return shares, "atoms have loops of their own, of unknown length"
     return _for_streams(layout, task)
+
+
+def _for_tasks(target: str, ranged: bool) -> tuple[s.Schedule, str]:
+    if target == "cpu":
+        return (
+            s.WorkStealing(),
+            "the number of tasks is not known: threads that have none steal some",
+        )
+    if ranged:
+        size, block = numbers()["tasks"]
+        return s.StaticList(size, block), f"{ROUNDS}, and {size} threads divide the atoms of each"
+    return s.StaticList(), ROUNDS
+
+
+ROUNDS = "the number of tasks is not known: they run in rounds"
 
 
 def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:

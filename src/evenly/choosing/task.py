@@ -44,9 +44,10 @@ class Task:
     plan, which stores what follows from a structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
-    depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
-    sums: whether it adds up floats over atoms of a frontier. again: whether several passes over a tile read the same,
-    and none gathers. loops: whether atoms have loops of their own, such as searches, whose lengths follow from data.
+    depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks. ranged:
+    whether these have atoms. sums: whether it adds up floats over atoms of a frontier. again: whether several passes
+    over a tile read the same, and none gathers. loops: whether atoms have loops of their own, such as searches, whose
+    lengths follow from data.
     """
 
     whole_tiles: bool = False
@@ -66,6 +67,7 @@ class Task:
     sums: bool = False
     again: bool = False
     loops: bool = False
+    ranged: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -116,12 +118,13 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     atom_bytes = max(in_order, default=0) or INDEX + width
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
-    tasks = any(loop.tasks is not None for loop in loops)
+    of_tasks = [loop for loop in loops if loop.tasks is not None]
+    ranged = any(_passes(loop) for loop in of_tasks)
     over_lists = (p for loop in loops if _grows(loop.layout) for p in _passes(loop))
     sums = any(_sums_floats(a) for p in over_lists for a in p.accumulators)
     again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
     unknown = any(_loops(p) for p in passes)
-    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown)
+    return Task(*about, by_tile, axis_of(program), bool(of_tasks), sums, again, unknown, ranged)
 
 
 def of_call(task: Task, binding: Binding) -> Task:

@@ -526,8 +526,8 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
     """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
-        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
-        mail, items = np.zeros(192, np.int32), np.ones(1001, np.int32)
+        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(12, np.int32)
+        mail, items = np.zeros(384, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1
         program.launch(kernel, 3, 32 if kernel == "by_group" else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
@@ -535,6 +535,17 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
         assert not flags.any() and pool[64] + len(left) > 0
         if len(left) == 0:
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
+
+
+def mails_of_two(mails: int = 5, seeds: int = 20) -> None:
+    """Mails of two lanes, in two boxes, which are used again."""
+    program = SimtProgram(MAIL.read_text())
+    for seed in range(seeds):
+        pool, mail, flags = np.zeros(256, np.int64), np.zeros(4, np.int32), np.zeros(2, np.int32)
+        pool[0] = 5
+        found = np.full(2 * mails, -1, np.int32)
+        program.launch("mails_of_two", 2, 2, pool, mail, flags, found, mails, seed=seed)
+        assert found.tolist() == list(range(2 * mails)) and not flags.any()
 
 
 def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> None:
@@ -551,6 +562,17 @@ def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> N
         assert pool[0] + 1 == 0
         if len(left) == 0:
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
+
+
+def put_by_lanes(program: SimtProgram | None = None) -> None:
+    """All executions of a deque's owner of two lanes, which puts an item of each at once, and of a thief."""
+    program = program or SimtProgram(QUEUES.read_text())
+    words = np.zeros(2 * (16 + 4), np.int64)
+    data, found = np.zeros(3, np.int32), np.zeros(2, np.int32)
+    explored = program.explore("put_by_lanes", 2, 2, words, data, found, 4)
+    assert explored.complete, explored.reason
+    stolen = {tuple(outcome.arrays[2].tolist()) for outcome in explored.outcomes}
+    assert stolen == {(0, 0), (0, 1), (1, 2)}  # both are seen at once
 
 
 BINS = """

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.targets.simt.mutants import Place, planted
+from tests.targets.simt.mutants import Place, planted, put_by_lanes
 
 import evenly as ev
 
@@ -143,6 +143,10 @@ def test_who_gets_what_of_a_deque(program: ev.SimtProgram) -> None:
     """The thief gets the oldest, if it comes early enough, and the owner two more, or the rest."""
     assert deque(program, 4, "ppp2", "1") == {((1, 2), ()), ((1, 2), (0,))}
     assert deque(program, 4, "pp2", "1") == {((0, 1), ()), ((1,), (0,))}
+
+
+def test_lanes_put_before_their_items_can_be_stolen(program: ev.SimtProgram) -> None:
+    put_by_lanes(program)
 
 
 @pytest.mark.parametrize("queue", ["blocking", "lock_free"])

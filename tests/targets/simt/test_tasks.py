@@ -16,16 +16,21 @@ SOURCE = (Path(__file__).parent / "fixtures" / "mail.cu").read_text()
 ACQUIRE, RELEASE = "fence<acquire>();", "fence<release>();"
 
 
-def workers(blocks: int, nodes: int) -> tuple[Any, ...]:
-    pool, mail, flags = np.zeros(256, np.int64), np.zeros(32 * blocks, np.int32), np.zeros(blocks, np.int32)  # fmt: skip
-    return pool, mail, flags, np.zeros(256, np.int32), np.zeros(1, np.int32), nodes
+def workers(blocks: int, nodes: int, beforehand: int = 0) -> tuple[Any, ...]:
+    pool, mail, flags = np.zeros(256, np.int64), np.zeros(2 * blocks, np.int32), np.zeros(2 * blocks, np.int32)  # fmt: skip
+    return pool, mail, flags, np.zeros(256, np.int32), np.zeros(1, np.int32), nodes, beforehand
 
 
-@pytest.mark.parametrize(("blocks", "nodes"), [(2, 3), (2, 4), (3, 1)])
+@pytest.mark.parametrize(
+    ("blocks", "nodes", "beforehand"), [(2, 3, 0), (2, 4, 0), (3, 1, 0), (2, 3, 1), (2, 4, 2)]
+)
 @pytest.mark.parametrize("memory", ["relaxed", "sequential"])
-def test_all_executions_run_every_task_once_and_end(blocks: int, nodes: int, memory: str) -> None:
+def test_all_executions_run_every_task_once_and_end(
+    blocks: int, nodes: int, beforehand: int, memory: str
+) -> None:
     program = ev.SimtProgram(SOURCE)
-    found = program.explore("workers", blocks, 1, *workers(blocks, nodes), memory=memory)
+    given = workers(blocks, nodes, beforehand)
+    found = program.explore("workers", blocks, 1, *given, memory=memory)
     assert found.complete, found.reason
     for outcome in found.outcomes:
         flags, sum_ = outcome.arrays[2], outcome.arrays[4]
@@ -36,21 +41,22 @@ def test_all_executions_run_every_task_once_and_end(blocks: int, nodes: int, mem
 def explored(program: ev.SimtProgram) -> None:
     for nodes in (3, 4, 5):
         program.explore("workers", 2, 1, *workers(2, nodes))
+    program.explore("workers", 2, 1, *workers(2, 3, 1))
 
 
 def many_mails(program: ev.SimtProgram) -> None:
     """Boxes are used again, for other workers."""
     for seed in range(30):
-        program.launch("workers", 3, 1, *workers(3, 255), seed=seed)
+        program.launch("workers", 3, 1, *workers(3, 255, seed % 3), seed=seed)
 
 
 MISTAKES = {
     "a mail is written while the one before it is read": (ACQUIRE, 0, many_mails, "race"),
-    "a mail is seen before it is there": (RELEASE, 0, explored, "race"),
-    "a number is drawn after one is idle": (RELEASE, 1, explored, "deadlock"),
+    "a mail is seen before it is there": (RELEASE, 1, explored, "race"),
+    "a task is drawn before one has begun": (RELEASE, 0, explored, "deadlock"),
     "a mail is read before it is seen": (ACQUIRE, 1, explored, "race"),
     "a box is free before its mail is read": (RELEASE, 2, many_mails, "race"),
-    "the last one misses a number": (ACQUIRE, 2, explored, "deadlock"),
+    "the last one misses one that has begun": (ACQUIRE, 2, explored, "deadlock"),
 }
 
 

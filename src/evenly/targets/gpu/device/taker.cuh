@@ -28,7 +28,7 @@ namespace ev {
 // Where the counters are in `pool`: each has a line of memory of its own. The first three and the last are those of
 // whoever hands out tasks. Others are in over_time.cuh.
 enum task_counter {
-  takers_idle = 0, mail_wanted = 16, mail_sent = 32,                                       // tasks.cuh
+  takers_begun = 0, mail_numbers = 16, mail_told = 32,                                      // tasks.cuh
   unfinished = 0, queue_begin = 16, queue_end = 32, queue_lock = 80,                       // queued.cuh
   firsts_taken = 48, tasks_run = 64,
   tasks_got = 96, swaps_failed = 112, looks_in_vain = 128, most_held = 144, most_run = 160, least_run = 176, takers_counted = 192,

@@ -4,15 +4,16 @@
 //     task_pool<Set, G, T, S, Converged> tasks(set);   // stacks of S tasks
 //
 // A taker takes the newest tasks of its stack, so that a tree is walked depth first and few tasks wait. One that has no
-// tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest.
+// tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest. Some mails are sent
+// before anybody wants them, so that few takers wait long.
 // (Donation of tasks: Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU", HPG 2010.)
 //
 // What a task has stored before it pushes is visible to whoever runs the new task: a taker synchronizes between tasks,
 // and mail is published by fences.
 //
 // Set: as in taker.cuh, and the members
-//     Task* mail;                          // 32 tasks for each taker
-//     int* flags;                          // (takers,), zero between launches: what is in a box
+//     Task* mail;                          // (boxes, groups of a taker), with two boxes for each taker
+//     int* flags;                          // (boxes,), zero between launches: what is in a box
 #pragma once
 #include "gpu.cuh"
 #include "orders.cuh"
@@ -20,58 +21,58 @@
 
 namespace ev {
 
-// Mail from takers to idle ones. The lanes 0..W-1 of a warp call each function together.
+// Mails of up to N tasks. The lanes 0..W-1 of a warp call each function together.
 //
 // An idle taker draws a number, whose box it watches. So it waits where nobody else does. Whoever sends mail draws a
 // number, too, and the same numbers meet: a queue by tickets, in which those that take may wait before there is anything.
-// The flag of a box is 0, or says of which number the mail is, and how many tasks it has. There are as many boxes as
-// takers, and a taker wants one mail at a time.
+// The flag of a box is 0, or says of which number the mail is, and how many tasks it has. A taker wants one mail at a time,
+// and sends one at a time, so two boxes for each are enough if no more mails than takers are sent beforehand.
 //
-// takers_idle has two counts: in the lower half those that want mail which nobody sends yet, in the upper half those
-// that have begun. Who sends mail lowers the first one before. So the taker that makes them equal knows that no other has
-// tasks, or will get any: it tells all that wait. A taker that begins later finds the same.
-template <class Set, int W> struct task_mail {
+// mail_numbers has both: in the upper half how many were drawn by idle takers, in the lower half those of mails. So an idle
+// taker finds how many wait with it. If these are all that have begun, no other has tasks, or will get any, and it tells
+// all that wait. A taker that begins later finds the same.
+template <class Set, int W, int N> struct task_mail {
   using Task = typename Set::Task;
   const Set& set;
-  const int boxes;
+  const unsigned boxes;
+  long long begun = 0;     // takers, when this one looked: in lane 0
+  long long in_vain = 0;   // how often there was no mail at once
+
+  EV_DEVICE task_mail(const Set& s, int takers) : set(s), boxes(2u * (unsigned)takers) {}
 
   EV_DEVICE void begin() const {
-    if (lane_rank() == 0) atomic_add(set.pool + takers_idle, 1LL << 32);
+    if (lane_rank() == 0) {
+      atomic_add(set.pool + takers_begun, 1LL);
+      fence<release>();  // before it draws anything: tasks, or a number
+    }
   }
 
-  // Sends a task of each of the first n lanes to a taker that waits. Returns whether one does.
-  EV_DEVICE bool send(const Task& task, int n) const {
-    if (idle(add(takers_idle, -1)) <= 0) {
-      add(takers_idle, 1);
-      return false;
-    }
-    const long long number = add(mail_sent, 1);
-    const int box = (int)(number % boxes);
+  // Sends a task of each of the first n lanes, to a taker that waits or to the next one that will.
+  EV_DEVICE void send(const Task& task, int n) const {
+    const unsigned number = (unsigned)add(mail_numbers, 1), box = number % boxes;
     while (lane_0_finds<W>([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
     fence<acquire>();
     sync_warp(mask());
-    if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
+    if (lane_rank() < n) set.mail[(long long)N * box + lane_rank()] = task;
     sync_warp(mask());  // with what any of the lanes has stored before
     if (lane_rank() == 0) {
       fence<release>();
       atomic_store(set.flags + box, flag(number) + n);
     }
-    return true;
   }
 
   // Waits for mail. Returns how many tasks came, for the first lanes; 0: there will be none any more.
-  EV_DEVICE int receive(Task& task) const {
-    const long long number = add(mail_wanted, 1);
-    const int box = (int)(number % boxes);
-    fence<release>();
-    const long long before = add(takers_idle, 1);
-    if (idle(before) + 1 == begun(before) && end(number)) return 0;
+  EV_DEVICE int receive(Task& task) {
+    const long long before = add(mail_numbers, 1LL << 32);
+    const unsigned number = (unsigned)(before >> 32), box = number % boxes;
+    if (waiting(before) >= 0) ++in_vain;
+    if (all_wait(waiting(before) + 1) && end(number, (unsigned)before)) return 0;
     int found;
     while ((found = (int)lane_0_finds<W>([&] { return atomic_load(set.flags + box); })) != over && found / 64 != flag(number) / 64) pause();
     fence<acquire>();
     sync_warp(mask());
     const int n = found == over ? 0 : found % 64;
-    if (lane_rank() < n) task = set.mail[32 * box + lane_rank()];
+    if (lane_rank() < n) task = set.mail[(long long)N * box + lane_rank()];
     sync_warp(mask());
     if (lane_rank() == 0) {
       fence<release>();
@@ -82,25 +83,32 @@ template <class Set, int W> struct task_mail {
 
   // A counter. add: its value before.
   EV_DEVICE long long add(int counter, long long n) const { return lane_0_finds<W>([&] { return atomic_add(set.pool + counter, n); }); }
-  EV_DEVICE long long read(int counter) const { return lane_0_finds<W>([&] { return atomic_load(set.pool + counter); }); }
-  EV_DEVICE int waiting() const { return idle(atomic_load(set.pool + takers_idle)); }
+  // How many takers wait for mail; less than 0: how many mails wait for one.
+  EV_DEVICE int waiting() const { return waiting(atomic_load(set.pool + mail_numbers)); }
 
   static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
 private:
   static constexpr int over = -1;
-  EV_DEVICE int flag(long long number) const { return (int)(number / boxes % (1 << 24) + 1) * 64; }
-  static EV_DEVICE int idle(long long both) { return (int)both; }
-  static EV_DEVICE int begun(long long both) { return (int)((both - idle(both)) >> 32); }
+  EV_DEVICE int flag(unsigned number) const { return (int)(number / boxes % (1 << 24) + 1) * 64; }
+  static EV_DEVICE int waiting(long long both) { return (int)((unsigned)(both >> 32) - (unsigned)both); }
+
+  // Whether n takers are all that have begun.
+  EV_DEVICE bool all_wait(int n) {
+    return lane_0_finds<W>([&] {
+      if (n < begun) return 0LL;
+      fence<acquire>();
+      begun = atomic_load(set.pool + takers_begun);
+      return (long long)(n == begun);
+    }) != 0;
+  }
 
   // Tells all who want mail, but this taker, that there is none any more. False if another one tells this one, too: that
   // found the same before this one began.
-  EV_DEVICE bool end(long long own) const {
-    fence<acquire>();
-    const long long wanted = read(mail_wanted), sent = lane_0_finds<W>([&] { return atomic_max(set.pool + mail_sent, wanted); });
-    for (long long n = sent + lane_rank(); n < wanted; n += W)
-      if (n != own) atomic_store(set.flags + n % boxes, over);
-    return sent <= own;
+  EV_DEVICE bool end(unsigned own, unsigned sent) const {
+    const unsigned told = (unsigned)lane_0_finds<W>([&] { return atomic_max(set.pool + mail_told, own + 1LL); });
+    for (unsigned n = maximum(told, sent) + lane_rank(); n < own; n += W) atomic_store(set.flags + n % boxes, over);
+    return told <= own;
   }
 };
 
@@ -110,7 +118,8 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
   using base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
       base::set, base::stack, base::sync, base::taken, base::takers, base::times;
 
-  EV_DEVICE task_pool(const Set& s) : base(s), mail{s, takers * block_count()} {
+  EV_DEVICE task_pool(const Set& s)
+    : base(s), mail(s, takers * block_count()), random((unsigned)(block_rank() * takers + this->taker()) * 2654435761u) {
     if (mine.present() && first_warp()) mail.begin();
   }
 
@@ -118,14 +127,17 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
     return mine.present() && taken([&] { return ready(); });
   }
 
-  EV_DEVICE void leave() { base::leave(counts); }
+  EV_DEVICE void leave() {
+    counts.in_vain = mail.in_vain;
+    base::leave(counts);
+  }
 
 private:
-  static constexpr int all = -1;
-  const task_mail<Set, lanes> mail;
+  static constexpr int all = -1, longest = 32;
+  task_mail<Set, lanes, groups> mail;
   taker_counts counts;
-  bool look = false;  // whether to look at once if others wait
-  int batches = 0;
+  int until = 1, gap = 1;  // batches until it looks whether mail is wanted, and from then on
+  unsigned random;
   long long looked = cycles();
 
   // Sees to it that there are tasks, and gives some to who waits. Returns whether there are.
@@ -133,11 +145,11 @@ private:
     for (;;) {
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
-      if (!look && (++batches & 3) != 0 && !late()) return true;
+      if (--until > 0 && !late()) return true;
       const int given = share();
       looked = cycles();
+      until = gap;
       if (given != all) {
-        look = given > 0;
         bottom += given;
         held -= given;
         return true;
@@ -151,27 +163,32 @@ private:
     return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
   }
 
-  // What lane 0 sees at once: `all` if tasks are only kept now, else whether others wait.
-  EV_DEVICE int seen() const {
+  // What lane 0 sees at once: `all` if tasks are only kept now, else how many mails are wanted: for those that wait, and for one
+  // in 16 takers beforehand.
+  EV_DEVICE int wanted() const {
     return (int)lane_0_finds<lanes>([&] {
-      const long long pushed = atomic_load(set.pushed), waiting = mail.waiting();
-      return pushed > set.capacity ? (long long)all : (long long)(waiting > 0);
+      const long long pushed = atomic_load(set.pushed), n = mail.waiting() + (int)mail.boxes / 32;
+      return pushed > set.capacity ? (long long)all : n > 0 ? n : 0LL;
     });
   }
 
-  // Gives the oldest tasks to a taker that waits, one for each of its groups, but no more than half of them. In a tree they are
-  // large, so one mail is enough until the next look; not if that is far away. Returns how many it gives; `all`: tasks are
-  // only kept now.
+  // Whether this taker is one that answers, if n mails are wanted: else all that see it would send one.
+  EV_DEVICE bool answers(int n) {
+    random = random * 1664525u + 1013904223u;
+    return (long long)(random >> 16) * mail.boxes < (long long)n * (16 << 16);
+  }
+
+  // Sends the oldest tasks, one for each group of a taker, but no more than half of them. In a tree they are large, so one mail
+  // is enough until the next look; not if that is far away. Returns how many it sends; `all`: tasks are only kept now.
   EV_DEVICE int share() {
-    int given = 0, waits = seen();
-    if (waits == all) return all;
-    for (const bool some = !late(); waits > 0 && held - given > (given == 0 ? 1 : groups); waits = seen()) {
-      const int half = (held - given) / 2, n = half < groups ? half : groups;
-      if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n)) {
-        ++counts.in_vain;
-        break;
-      }
-      given += n;
+    int given = 0, n = wanted();
+    if (n == all) return all;
+    gap = n > 0 ? 1 : gap < longest ? 2 * gap : longest;
+    if (n > 0 && !answers(n)) return 0;
+    for (const bool some = !late(); n > 0 && held - given > (given == 0 ? 1 : groups); n = wanted()) {
+      const int half = (held - given) / 2, k = half < groups ? half : groups;
+      mail.send(stack()[(bottom + given + lane_rank() % k) & (S - 1)], k);
+      given += k;
       if (some) break;
     }
     return given;
@@ -187,7 +204,7 @@ private:
       times.works();
     }
     if (lane_rank() < held) stack()[(bottom + lane_rank()) & (S - 1)] = task;
-    look = true;
+    until = gap = 1;
     sync();
     return held > 0;
   }

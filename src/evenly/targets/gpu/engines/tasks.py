@@ -116,7 +116,8 @@ class TaskEngine(HandedOutEngine):
                 Buffer(WORDS, 8 * words, 8),
             ]
         else:
-            buffers = [Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")]
+            boxes, groups = 2 * takers, WARP // min(schedule.size, WARP)
+            buffers = [Buffer(MAIL, boxes * groups * task), Buffer(FLAGS, boxes * 4, 4, "zeros")]
         return Sizing(grids, counts, (*buffers, *partials(blocks, grid_words)))
 
 
