@@ -15,7 +15,7 @@ def declarations(
     given: the variables that already exist. after: the variables that are read after the block.
     """
     out: dict[int, list[ir.Var]] = {}
-    _place(block, set(given), out, after)
+    _place(block, set(given), out, Mentions(), after)
     return out
 
 
@@ -23,15 +23,18 @@ def _place(
     block: ir.Block,
     known: set[ir.Var],
     out: dict[int, list[ir.Var]],
+    mentions: Mentions,
     after: tuple[ir.Var, ...] = (),
 ) -> None:
-    uses = [_mentions(s) for s in block]
+    uses = [mentions.of(s) for s in block]
     counts = dict.fromkeys(after, 1)
     for mentioned in uses:
         for v in mentioned:
             counts[v] = counts.get(v, 0) + 1
     for s, mentioned in zip(block, uses, strict=True):
-        here = [v for v in mentioned if v not in known and (counts[v] > 1 or _is_own(s, v))]
+        here = [
+            v for v in mentioned if v not in known and (counts[v] > 1 or _is_own(s, v, mentions))
+        ]
         bound = set(_bound(s))
         before = [
             v for v in here if v not in bound and not (isinstance(s, ir.Assign) and s.var is v)
@@ -40,10 +43,10 @@ def _place(
             out[id(s)] = before
         known |= set(here)
         for inner in walk.blocks(s):
-            _place(inner, known | bound, out)
+            _place(inner, known | bound, out, mentions)
 
 
-def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
+def _is_own(s: ir.Stmt, v: ir.Var, mentions: Mentions) -> bool:
     """Whether no inner block can declare `v`: the statement itself mentions it, or several of its blocks do."""
     if isinstance(s, ir.Pass):
         return True
@@ -55,7 +58,7 @@ def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
         return v in walk.variables_read(s.before) or v in walk.variables_set(s.before)
     if isinstance(s, ir.Accumulate):
         return v in s.accumulator.fields
-    return sum(v in _block_mentions(b) for b in walk.blocks(s)) > 1
+    return sum(v in mentions.of_block(b) for b in walk.blocks(s)) > 1
 
 
 def _bound(s: ir.Stmt) -> tuple[ir.Var, ...]:
@@ -68,23 +71,31 @@ def _bound(s: ir.Stmt) -> tuple[ir.Var, ...]:
     return ()
 
 
-def _mentions(s: ir.Stmt) -> dict[ir.Var, None]:
-    found: dict[ir.Var, None] = {}
-    for v in walk.assigned(s):
-        found[v] = None
-    for x in walk.operands(s):
-        for e in walk.subexpressions(x):
-            if isinstance(e, ir.Var):
-                found[e] = None
-    if isinstance(s, ir.Accumulate):
-        found.update(dict.fromkeys(s.accumulator.fields))
-    for b in walk.blocks(s):
-        found.update(_block_mentions(b))
-    return found
+class Mentions:
+    """The variables that statements mention, those of inner blocks too. Each statement is looked at once."""
 
+    def __init__(self) -> None:
+        self.known: dict[int, dict[ir.Var, None]] = {}
 
-def _block_mentions(block: ir.Block) -> dict[ir.Var, None]:
-    found: dict[ir.Var, None] = {}
-    for s in block:
-        found.update(_mentions(s))
-    return found
+    def of(self, s: ir.Stmt) -> dict[ir.Var, None]:
+        if id(s) in self.known:
+            return self.known[id(s)]
+        found: dict[ir.Var, None] = {}
+        for v in walk.assigned(s):
+            found[v] = None
+        for x in walk.operands(s):
+            for e in walk.subexpressions(x):
+                if isinstance(e, ir.Var):
+                    found[e] = None
+        if isinstance(s, ir.Accumulate):
+            found.update(dict.fromkeys(s.accumulator.fields))
+        for b in walk.blocks(s):
+            found.update(self.of_block(b))
+        self.known[id(s)] = found
+        return found
+
+    def of_block(self, block: ir.Block) -> dict[ir.Var, None]:
+        found: dict[ir.Var, None] = {}
+        for s in block:
+            found.update(self.of(s))
+        return found
