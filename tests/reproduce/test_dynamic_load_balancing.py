@@ -78,7 +78,7 @@ def test_every_method_finds_the_octree(site: Site, method: str) -> None:
 def after(site: Site, of: sweep.Problem, run: Any) -> int:
     """What is wrong after a run."""
     (_,) = sweep.timed(site, of, run, 1)
-    return sweep.wrong(site, of)
+    return sweep.wrong(of)
 
 
 def test_a_particle_out_of_its_leaf_is_wrong(site: Site) -> None:

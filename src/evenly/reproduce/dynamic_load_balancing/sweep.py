@@ -12,6 +12,7 @@ import numpy as np
 import evenly as ev
 from evenly.errors import EvenlyError
 from evenly.gpus.gpu import WARP
+from evenly.interop.transfer import to_numpy
 from evenly.schedules.contract import ceil_div
 from evenly.schedules.group_mapped import groups_in_block
 
@@ -28,7 +29,7 @@ METHODS = {
 }
 POOL = "task pool"  # not in the paper
 EVERY = {**METHODS, POOL: ev.TaskPool}
-ROUNDS, SECONDS = 5, 0.05  # runs of a point; none but the first begins after that time
+ROUNDS, SECONDS = 3, 0.05  # runs of a point; none but the first begins after that time
 
 
 ABOUT = 10  # the first fields of a Point: what it is about, and not what was found
@@ -69,11 +70,11 @@ class Point:
 
 
 class Problem(NamedTuple):
-    """Particles at a place, and the octree that is to be found. leaf_of: see Tree."""
+    """Particles at a place, and the octree that is to be found. first: (n,), their first order."""
 
     arguments: tuple[Any, ...]  # those of `octree`
     tree: Tree
-    leaf_of: Any
+    first: Any
 
 
 def problem(site: Site, distribution: str, n: int) -> Problem:
@@ -86,7 +87,7 @@ def problem(site: Site, distribution: str, n: int) -> Problem:
         order, moved = xp.zeros(n, np.int32), xp.zeros(n, np.int32)
         octants = ev.output(tuple(FIELDS.values()), capacity=n + found.tasks, like=x)
         arguments = root(n, x), x, y, z, order, moved, octants
-        return Problem(arguments, found, xp.asarray(found.leaf_of))
+        return Problem(arguments, found, xp.asarray(np.arange(n, dtype=np.int32)))
 
     found: Problem = site.once(("problem", distribution, n), make)
     return found
@@ -139,7 +140,7 @@ def measured(site: Site, about: Point) -> Point:
         return replace(about, note=str(error)[:200])
     return replace(
         about, us=float(np.median(taken)), us_min=min(taken), us_max=max(taken), rounds=len(taken),
-        tasks=of.tree.tasks, levels=of.tree.rounds, wrong=wrong(site, of),
+        tasks=of.tree.tasks, levels=of.tree.rounds, wrong=wrong(of),
     )  # fmt: skip
 
 
@@ -149,27 +150,30 @@ def with_counts(site: Site, point: Point) -> Point:
         return point
     of = problem(site, point.distribution, point.particles)
     made = replace(schedule(point.method, point.threads, point.blocks), counted=True)
-    start(site, of)
+    start(of)
     octree[made].on(site.place.target)(*of.arguments)
     found = of.arguments[0].counts
     workers, failed, handed = found.workers, found.failed, found.handed
     return replace(point, workers=workers, failed=failed, handed=handed, idle=found.idle_share)
 
 
-def start(site: Site, of: Problem) -> None:
+def start(of: Problem) -> None:
     """Put the particles into their first order. Nothing is found yet."""
     order, octants = of.arguments[4], of.arguments[6]
-    order[:] = site.xp.arange(len(order), dtype=np.int32)
+    order[:] = of.first
     octants.clear()
 
 
-def wrong(site: Site, of: Problem) -> int:
-    """Return how many particles are not where they belong after a run; 1 for a wrong total."""
-    xp, order, octants = site.xp, of.arguments[4], of.arguments[6]
+def wrong(of: Problem) -> int:
+    """Return how many particles are not where they belong after a run; 1 for a wrong total.
+
+    NumPy does it: the first use of each of CuPy's functions compiles, which took 20 s.
+    """
+    order = to_numpy(of.arguments[4])
+    begins, ends, depths = map(to_numpy, of.arguments[6].columns[:3])
     n = len(order)
-    lost = int(n - (xp.bincount(order, minlength=n) == 1).sum())
-    misplaced = int((xp.diff(of.leaf_of[order]) < 0).sum())
-    begins, ends, depths = octants.columns[:3]
+    lost = int(n - (np.bincount(order, minlength=n) == 1).sum())
+    misplaced = int((np.diff(of.tree.leaf_of[order]) < 0).sum())
     sizes = ends - begins
     leaf = (sizes <= LEAF) | (depths == DEEPEST)
     found = (~leaf).sum(), leaf.sum(), sizes[leaf].sum(), depths.max()
@@ -181,7 +185,7 @@ def timed(site: Site, of: Problem, run: Any, rounds: int) -> Iterator[float]:
     """Yield the microseconds of whole calls, each of which waits for the device. The last one's results stay."""
     until = time.monotonic() + SECONDS
     for _ in range(rounds):
-        start(site, of)
+        start(of)
         finished(site)
         begun = time.perf_counter()
         run()
