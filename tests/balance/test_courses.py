@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,7 +12,8 @@ import pytest
 
 import evenly as ev
 from evenly.balance import courses, pictures
-from evenly.balance.courses_shown import sketch
+from evenly.balance.courses_shown import measured, sketch
+from evenly.layouts.task_results import Counts
 from evenly.schedules import OF_TASKS
 
 
@@ -97,6 +99,53 @@ def test_the_sketch_and_the_picture(tmp_path: Path) -> None:
     for (left, right), load in zip(np.reshape(pictures_of(balance), (-1, 2)), balance.loads, strict=True):  # fmt: skip
         assert left.get_title(loc="left").startswith("8 workers, idle ")
         assert right.get_title(loc="left") == f"at most {load.most_waiting:,} waiting"
+
+
+@ev.kernel
+def counting_down(T, x):
+    for t in T.tiles():
+        for i in range(T.n(t)):
+            T.push(i)
+        ev.atomic_add(x, 0, 1)
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_what_workers_have_really_done_is_beside_it(target: str) -> None:
+    T, x = ev.tasks(n=np.int32, first=[7], capacity=500), np.zeros(1, np.int64)
+    schedule = ev.WorkStealing(block=64, blocks=1, counted=True)
+    plan = counting_down.plan(T, x, schedule=schedule, target=target)
+    assert plan.profile(against=[]).counts is None  # nothing has run
+    plan(T, x)
+    balance = plan.profile(against=[])
+    assert balance.counts == T.counts and balance.number == T.counts.tasks == 128 == x[0]
+    (line,) = (line for line in str(balance).splitlines() if line.startswith("measured: "))
+    assert line.startswith("measured: 128 tasks, ")
+    assert max(map(len, measured(balance.counts, "x"))) <= 80
+
+
+def test_a_full_output_does_not_keep_a_profile_from_being_made() -> None:
+    @ev.kernel
+    def appends(T, out):
+        for t in T.tiles():
+            out.append(T.n(t))
+
+    T, out = ev.tasks(n=np.int32, first=[1, 2], capacity=5), ev.output(np.int32, capacity=2)
+    plan = appends.plan(T, out, target="cpu")
+    plan(T, out)
+    assert plan.profile(against=[]).number == 2 and len(out) == 2
+
+
+def test_the_picture_shows_what_was_measured() -> None:
+    pytest.importorskip("matplotlib")
+    parts = tuple([3e-6] * 40)
+    counts = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 1.0, 2.0, 5e-5, parts)
+    balance = dataclasses.replace(planned().profile(processors=2), counts=counts)
+    busy, tasks, *others = pictures_of(balance)
+    assert len(others) == 2 * len(balance.loads)
+    assert busy.get_title(loc="left") == "4 workers, idle 50%"
+    assert tasks.get_title(loc="left") == "1 to 3 tasks each"
+    assert str(balance).splitlines()[-1] == counts.curve(80) and "idle 50%" in str(balance)
+    assert balance._repr_svg_().count("over ms") == 1
 
 
 def pictures_of(balance: Any) -> list[Any]:

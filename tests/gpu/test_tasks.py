@@ -65,6 +65,17 @@ def test_workers_measure_when_they_have_tasks(kind: Any, size: int) -> None:
         assert 0 < found.busy(10).max() <= 1.05 * found.workers
 
 
+def test_a_profile_of_tasks_on_a_gpu_has_what_was_measured() -> None:
+    T = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 10_000)], capacity=10_000)
+    leaves, count = make(ev.output, (np.int32, np.int32), capacity=1024), make(np.zeros, 1, np.int64)  # fmt: skip
+    plan = halves.plan(T, leaves, count, schedule=ev.TaskPool(counted=True))
+    plan(T, leaves, count)
+    balance = plan.profile(against=["static_list"])
+    assert balance.number == balance.counts.tasks == T.tasks_run
+    assert balance.counts.lasted > 0 and "measured: " in str(balance)
+    assert len(leaves) == (T.tasks_run + 1) // 2  # the profile ran on copies
+
+
 @pytest.mark.parametrize("capacity", [1, 2, 33, 10_000])
 @pytest.mark.parametrize("schedule", SCHEDULES[:-2], ids=str)
 def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:

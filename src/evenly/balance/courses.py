@@ -10,6 +10,7 @@ in which each schedule takes tasks.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ import numpy as np
 from evenly.choosing.candidates import several
 from evenly.errors import InputError
 from evenly.gpus.numbers import measured
+from evenly.layouts.task_results import Counts
 from evenly.schedules import OF_TASKS, Schedule
 from evenly.schedules.contract import ceil_div
 from evenly.targets.python.tasks import Ran
@@ -103,8 +105,8 @@ class TaskBalance(Shown):
     """How evenly schedules of tasks keep workers busy. `str()` is a sketch for a terminal.
 
     kernel, tasks: what was profiled, in words. number: of tasks. rounds: how many generations of them there are.
-    loads: a Course for each schedule, the plan's own first; `chosen` is that one. The picture has how many workers are
-    busy, and how many tasks wait, over time.
+    loads: a Course for each schedule, the plan's own first; `chosen` is that one. counts: what workers have really done
+    in the latest call, if they have counted. The picture has how many are busy, and how many tasks wait, over time.
     """
 
     kernel: str
@@ -112,6 +114,7 @@ class TaskBalance(Shown):
     number: int
     rounds: int
     loads: tuple[Course, ...]
+    counts: Counts | None = None
 
     @property
     def chosen(self) -> Course:
@@ -126,6 +129,13 @@ class TaskBalance(Shown):
         from .courses_shown import figure
 
         return figure(self)
+
+
+def counts_of(tasks: Any) -> Counts | None:
+    """Return what the workers of the latest call over a set have done, if they have counted."""
+    with contextlib.suppress(InputError):
+        return tasks.counts  # type: ignore[no-any-return]
+    return None
 
 
 def task_balance(

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evenly.layouts.task_results import Counts
+
 from .balance import Numbers
 from .courses import Course, TaskBalance
 from .pictures import BUSY, FAINT, IDLE, POINTS, TEXT, steps
@@ -27,14 +29,31 @@ def sketch(balance: TaskBalance, plain: bool = False) -> str:
     rows += [_row(load, name) for load, name in zip(balance.loads, names, strict=True)]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     points = max(WIDTH - 2 - sum(wide) - len(wide), 8)
-    marks = PLAIN_STEPS if plain else STEPS
-    curves = ["", *(curve(load, points, marks) for load in balance.loads)]
+    curves = ["", *(curve(load, points, marks_of(plain)) for load in balance.loads)]
     lines = [f"{balance.kernel}, {balance.tasks}: {balance.number:,} tasks in {balance.rounds} rounds", ""]  # fmt: skip
     for number, ((name, *cells), drawn) in enumerate(zip(rows, curves, strict=True)):
         mark = ">" if number == 1 else " "
         shown = " ".join(f"{cell:>{w}}" for cell, w in zip(cells, wide[1:], strict=True))
         lines.append(f"{mark} {name:{wide[0]}} {shown} {drawn}".rstrip())
-    return "\n".join([*lines, "", *LEGEND])
+    return "\n".join([*lines, "", *LEGEND, *measured(balance.counts, marks_of(plain))])
+
+
+def measured(counts: Counts | None, marks: str) -> list[str]:
+    """Return the lines of what workers have really done."""
+    if counts is None:
+        return []
+    said = [
+        "",
+        f"measured: {counts.tasks:,} tasks, {counts.fewest:,} to {counts.most:,} each of {counts.workers:,} workers;",
+        f"{counts.handed:,} came from others, {counts.failed:,} swaps failed, {counts.in_vain:,} in vain",
+    ]
+    if counts.there:
+        said[-1] += f", idle {percent(counts.idle_share)}"
+    return [*said, counts.curve(WIDTH, marks)] if counts.lasted else said
+
+
+def marks_of(plain: bool) -> str:
+    return PLAIN_STEPS if plain else STEPS
 
 
 def _row(load: Course, name: str) -> tuple[str, ...]:
@@ -55,12 +74,18 @@ def figure(balance: TaskBalance) -> Any:
     from matplotlib.figure import Figure
 
     rows = len(balance.loads)
-    made = Figure(figsize=(9, 1.25 * rows + 1.2), facecolor="white", layout="constrained")
+    size = 9, 1.25 * rows + 1.2
+    whole: Any = Figure(figsize=size, facecolor="white", layout="constrained")
+    made = whole
+    if balance.counts is not None and balance.counts.lasted:
+        whole.set_size_inches(9, 1.25 * (rows + 1) + 1.6)
+        made, last = whole.subfigures(2, 1, height_ratios=(rows, 1.3))
+        _measured(last, balance.counts)
     axes = made.subplots(rows, 2, sharex=True, squeeze=False)
     longest = max((load.steps for load in balance.loads), default=0)
     for (left, right), load in zip(axes, balance.loads, strict=True):
-        _over_time(left, load, load.busy(POINTS), load.workers)
-        _over_time(right, load, load.waiting(POINTS), None)
+        _curve(left, load.steps, load.busy(POINTS), load.workers)
+        _curve(right, load.steps, load.waiting(POINTS), None)
         left.set_title(
             f"{load.workers:,} workers, idle {percent(load.idle)}", loc="left", fontsize=8
         )
@@ -74,14 +99,28 @@ def figure(balance: TaskBalance) -> Any:
     ):
         ax.set_xlabel(said, fontsize=9, color=TEXT)
     made.suptitle(f"{balance.kernel}, {balance.tasks}: {balance.number:,} tasks", color=TEXT)
-    return made
+    return whole
 
 
-def _over_time(ax: Any, load: Course, values: Numbers, most: int | None) -> None:
+def _measured(made: Any, counts: Counts) -> None:
+    """Draw what workers of a GPU have really done: how many were busy over time, and the tasks that each has run."""
+    left, right = made.subplots(1, 2)
+    _curve(left, 1e3 * counts.lasted, counts.busy(POINTS), counts.workers)
+    idle = f"{counts.workers:,} workers, idle {percent(counts.idle_share)}"
+    left.set_title(idle, loc="left", fontsize=8)
+    left.set_ylabel("measured", rotation=0, ha="right", va="center", color=TEXT)
+    left.set_xlabel("busy workers, over ms", fontsize=9, color=TEXT)
+    right.bar(range(len(counts.by_tasks)), counts.by_tasks, color=BUSY)
+    right.set_title(f"{counts.fewest:,} to {counts.most:,} tasks each", loc="left", fontsize=8)
+    right.set_xlabel("workers, by the bits of their number of tasks", fontsize=9, color=TEXT)
+    right.tick_params(labelsize=7, color=FAINT, labelcolor=TEXT)
+
+
+def _curve(ax: Any, length: float, values: Numbers, most: int | None) -> None:
     heights, edges = steps(values)
     if most is not None:
-        ax.fill_between([0, load.steps], most, color=IDLE, linewidth=0)
-    ax.stairs(heights, edges * load.steps, fill=True, color=BUSY, linewidth=0)
+        ax.fill_between([0, length], most, color=IDLE, linewidth=0)
+    ax.stairs(heights, edges * length, fill=True, color=BUSY, linewidth=0)
     ax.set_ylim(0, max(most or values.max(initial=0), 1) * 1.08)
     ax.grid(axis="y", color=FAINT, linewidth=0.4)
     ax.spines[["top", "right"]].set_visible(False)

@@ -77,15 +77,14 @@ class Counts(NamedTuple):
         for name, n in zip(names, self.by_tasks, strict=True):
             lines.append(f"{name:>{wide}}  {n:>7,} {'#' * -(-40 * n // whole)}".rstrip())
         if self.lasted:
-            share = self.busy(WIDTH) / self.workers
-            marks = np.minimum(np.ceil(share * len(STEPS) - 1e-9).astype(int), len(STEPS))
-            curve = "".join(" " if m <= 0 else STEPS[m - 1] for m in marks)
-            lines += [
-                "",
-                f"busy workers over {1e3 * self.lasted:.3f} ms, all at full height",
-                curve,
-            ]
+            over = f"busy workers over {1e3 * self.lasted:.3f} ms, all at full height"
+            lines += ["", over, self.curve(WIDTH)]
         return "\n".join(lines)
+
+    def curve(self, points: int, marks: str = STEPS) -> str:
+        """Return `busy` as a line of signs."""
+        heights = np.ceil(self.busy(points) / self.workers * len(marks) - 1e-9).astype(int)
+        return "".join(" " if h <= 0 else marks[min(h, len(marks)) - 1] for h in heights)
 
 
 class Results:

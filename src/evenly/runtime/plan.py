@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
+from evenly.interop import arrays
 from evenly.interop.streams import handle_of
+from evenly.interop.transfer import to_numpy
 from evenly.language import ir, walk
 from evenly.language.phases import Phases
 from evenly.language.reads import Reads
 from evenly.layouts.contract import is_layout
+from evenly.layouts.moving import move
 
 from .bound_call import BoundCall
 from .call_cache import CallCache
@@ -268,7 +272,8 @@ class Plan:
 
         It counts the atoms of each processor for a launch on a GPU. It does so on the host, without running anything.
         A kernel with a loop over tasks is run for it, in plain Python, on copies of the arguments, and the result is an
-        `ev.TaskBalance`: how many workers are busy, and how many tasks wait, over time.
+        `ev.TaskBalance`: how many workers are busy, and how many tasks wait, over time; and what they have really done
+        in the latest call, if its schedule counted.
 
         against: schedules or their names; default: the built-in ones that can run the kernel.
         layout: the name of an argument; default: the first one that is looped over.
@@ -299,14 +304,15 @@ class Plan:
     def _profile_of_tasks(
         self, against: Any, layout: str | None, path: Any, processors: int | None
     ) -> TaskBalance:
-        from evenly.balance.courses import of_tasks, task_balance
+        from evenly.balance.courses import counts_of, of_tasks, task_balance
         from evenly.balance.trace import check_processors
 
         if processors is not None:
             check_processors(processors)
         schedules = of_tasks(self.schedule, against)
-        ran = self._tasks_run("profile")
-        balance = task_balance(self.kernel.name, ran, schedules, layout, processors)
+        ran = self._tasks_run()
+        made = task_balance(self.kernel.name, ran, schedules, layout, processors)
+        balance = dataclasses.replace(made, counts=counts_of(self._binding.arguments[made.tasks]))
         if path is not None:
             balance.save(path)
         return balance
@@ -329,18 +335,16 @@ class Plan:
         given = self._binding, self._phases, self.schedule
         trace(self.kernel.source, *given, path, processors, self._tasks_run)
 
-    def _tasks_run(self, what: str = "trace") -> list[Any]:
+    def _tasks_run(self) -> list[Any]:
         """Run the kernel in plain Python on copies of the arguments; what each loop over tasks has run."""
         from evenly.targets.python.tasks import recorded
 
-        if self._binding.place != "cpu":
-            raise InputError(
-                f"{self.kernel.name}: {what} of tasks",
-                expected="arguments in CPU memory, since they are made by running the kernel",
-                given=f"some on {self._binding.place}",
-            )
+        copied = {n: copy.deepcopy(_on_host(v)) for n, v in self._binding.arguments.items()}
         with recorded() as ran:
-            self.kernel.on("python")(**copy.deepcopy(dict(self._binding.arguments)))
+            self.kernel.on("python")(**{"wait": False, **copied})  # an output may be full by now
+        for name, value in copied.items():
+            if getattr(type(value), "tasks", False):
+                value.check(name)
         return ran
 
     def tune(
@@ -466,3 +470,10 @@ def _ordered(block: ir.Block) -> bool:
             if not commutes or not alone or s.result in read:
                 return True
     return False
+
+
+def _on_host(value: Any) -> Any:
+    """Return an argument in CPU memory."""
+    if is_layout(value):
+        return move(value, "cpu")
+    return to_numpy(value) if arrays.is_array(value) else value
