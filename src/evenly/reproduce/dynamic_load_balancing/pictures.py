@@ -69,7 +69,7 @@ def _drawn(
                 xs, ys = zip(*sorted(least.items()), strict=True)
                 style = {"color": COLORS[place], "marker": SHAPES[place], "markersize": 3.5}
                 ax.plot(xs, ys, linewidth=1, label=label, **style)
-        ax.set_xscale("log")
+        ax.set_xscale("linear" if key == "threads" else "log")
         ax.set_yscale("log")
         plots.title(ax, title)
     axes[0].legend(frameon=False, fontsize=8)
