@@ -20,8 +20,8 @@ class TaskPool(Schedule):
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
     tasks wait. One that has none gets the oldest of another's, one for each of its groups, but no more than half. A
-    warp, or a larger group, takes several short tasks at a time. What has no room in a stack is kept in a list, for another
-    round.
+    warp, or a larger group, takes several short tasks at a time. What has no room in a stack is kept in a list,
+    for another round.
 
     It needs little memory where trees are wide, and was slower than StaticList on most of those that were measured
     (docs/tasks.md). On target `cpu` it is as WorkStealing; on `python` tasks are run in rounds, as under StaticList.
