@@ -117,6 +117,9 @@ def _for_tasks(target: str, ranged: bool) -> tuple[s.Schedule, str]:
 
 
 ROUNDS = "the number of tasks is not known: they run in rounds"
+BESIDE_ROUNDS = (
+    ("task_pool", "for tasks of very different lengths, or more that wait than a list holds"),
+)
 
 
 def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
@@ -155,7 +158,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
     st = statistics(layout) if known else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     prescribed = _prescribed(layout, target, task)
     if prescribed is not None:
-        return Choice(*prescribed, st, ())
+        rounds = task.tasks and targets.find(target).gpu
+        return Choice(*prescribed, st, BESIDE_ROUNDS if rounds else ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     around = task.axis is not None and not task.axis.inside and task.axis.length > 1

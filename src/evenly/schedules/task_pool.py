@@ -19,8 +19,9 @@ class TaskPool(Schedule):
     counted: whether `T.counts` tells what the warps have done, on a GPU and on `simt`.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
-    tasks wait. One that has none gets the oldest of another's, one for each of its groups, but no more than half. What
-    has no room in a stack is kept in a list, for another round.
+    tasks wait. One that has none gets the oldest of another's, one for each of its groups, but no more than half. A
+    warp, or a larger group, takes several short tasks at a time. What has no room in a stack is kept in a list,
+    for another round.
 
     It needs little memory where trees are wide, and was slower than StaticList on most of those that were measured
     (docs/tasks.md). On target `cpu` it is as WorkStealing; on `python` tasks are run in rounds, as under StaticList.

@@ -530,7 +530,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
         mail, items = np.zeros(384, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1
-        program.launch(kernel, 3, 32 if kernel == "by_group" else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
+        program.launch(kernel, 3, 32 if kernel in ("by_group", "by_warp") else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
         left = items[1 : 1 + pushed[0]]
         assert not flags.any() and pool[64] + len(left) > 0
         if len(left) == 0:

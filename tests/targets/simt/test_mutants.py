@@ -101,6 +101,7 @@ pair: Run = programs.pair
 sorting: Run = programs.sorting
 tasks_by_thread: Run = functools.partial(programs.tasks, "by_thread")
 tasks_by_group: Run = functools.partial(programs.tasks, "by_group")
+tasks_by_warp: Run = functools.partial(programs.tasks, "by_warp")
 tasks_by_block: Run = functools.partial(programs.tasks, "by_block")
 mails_of_two: Run = programs.mails_of_two
 blocking_by_thread: Run = functools.partial(programs.queued, "blocking_by_thread")
@@ -123,7 +124,7 @@ PROGRAMS = {
     "streams": streams, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
-    "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by block": tasks_by_block, "mails of two": mails_of_two,
+    "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by warp": tasks_by_warp, "tasks by block": tasks_by_block, "mails of two": mails_of_two,
     "blocking queue": blocking_by_thread, "lock-free queue": lock_free_by_thread, "lock-free queue, by block": lock_free_by_block, "stealing": stealing_by_group,
 }  # fmt: skip
 
@@ -148,7 +149,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
-    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block, tasks_by_block),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
     "stealing.cuh": (programs.put_by_lanes,),
 }  # fmt: skip

@@ -55,33 +55,34 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
   static constexpr int takers = by_warp ? T / 32 : team::per_block;  // per block
   static constexpr int groups = by_warp ? team::per_warp : 1;        // per taker
   static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that hands over tasks
+  static constexpr int several = 4;                                  // tasks that a taker that is one group takes at most
   static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a task of each lane");
 
   EV_DEVICE task_taker(const Set& s) : set(s), times(s.pool, mine.present() && first_warp() && lane_rank() == 0) {
-    if constexpr (!by_warp) {
+    if constexpr (groups == 1) {
       if (mine.present() && leads()) *count() = 0;
     }
   }
 
   // Calls run(team, task, live) for the newest tasks, one for each group. Converged: for all groups of a warp. One without
-  // a task of its own gets another's, with `live` false.
+  // a task of its own gets another's, with `live` false. A taker that is one group calls it for several, one after the other.
   template <class Run> EV_DEVICE void each(const Run& run) {
-    if constexpr (!by_warp) {
-      const Task task = given()->task;
-      ++ran;
-      run(mine, task, true);
-      return;
+    if constexpr (groups == 1) {
+      const int n = given()->n;
+      for (int i = 0; i < n; ++i) run(mine, given()->tasks[i], true);
+      ran += n;
+    } else {
+      const int n = held < groups ? held : groups, own = mine.in_warp_rank();
+      held -= n;
+      const Task task = stack()[(bottom + held + (own < n ? own : n - 1)) & (S - 1)];
+      sync();
+      if (leads()) *count() = held;
+      sync();
+      if (Converged || own < n) run(mine, task, own < n);
+      ran += n;
+      sync();
+      held = *count() < S ? *count() : S;
     }
-    const int n = held < groups ? held : groups, own = mine.in_warp_rank();
-    held -= n;
-    const Task task = stack()[(bottom + held + (own < n ? own : n - 1)) & (S - 1)];
-    sync();
-    if (leads()) *count() = held;
-    sync();
-    if (Converged || own < n) run(mine, task, own < n);
-    ran += n;
-    sync();
-    held = *count() < S ? *count() : S;
   }
 
   // Puts a task on the stack. If that is full, it is for the next round.
@@ -114,6 +115,7 @@ protected:
   busy_times<Set::counted> times;
   bool firsts_left = true;
   int held = 0, bottom = 0;  // tasks in the stack, the place of the oldest
+  int at_once = 1;           // tasks that a taker that is one group takes
   long long ran = 0;
 
   EV_DEVICE Task* stack() const {
@@ -125,44 +127,50 @@ protected:
     EV_SHARED(int, counts, takers);
     return counts + taker();
   }
-  // What a group of several warps runs now.
-  struct running {
-    Task task;
-    int bottom;
-    bool any;
+  // What a taker that is one group runs now: n tasks, 0 if there are none any more.
+  struct batch {
+    Task tasks[several];
+    int bottom, n;
   };
-  EV_DEVICE running* given() const {
-    EV_SHARED(running, all, takers);
+  EV_DEVICE batch* given() const {
+    EV_SHARED(batch, all, takers);
     return all + taker();
   }
   EV_DEVICE int taker() const { return by_warp ? warp_rank() : mine.local(); }
   EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
   EV_DEVICE bool first_warp() const { return by_warp || mine.rank() < 32; }
+  // Synchronizes what hands over tasks, and what runs one.
   EV_DEVICE void sync() const { sync_warp(lanes_through(lanes - 1)); }
+  EV_DEVICE void sync_group() const {
+    if constexpr (by_warp) sync();
+    else mine.sync();
+  }
   // Whether tasks are only kept now.
   EV_DEVICE bool is_full() const { return lane_0_finds<lanes>([&] { return atomic_load(set.pushed); }) > set.capacity; }
 
-  // Has the first warp see to it that there are tasks: `ready` says whether there are. A group of several warps then takes the
-  // newest, and its threads wait for each other twice a task: when what the last one has pushed is there, and here.
+  // Has the first warp see to it that there are tasks: `ready` says whether there are. A taker that is one group then takes up to
+  // `at_once` of the newest, but no more than half. Its threads wait for each other twice: when what they have pushed is
+  // there, and here.
   template <class F> EV_DEVICE bool taken(const F& ready) {
-    if constexpr (by_warp) return ready();
+    if constexpr (groups > 1) return ready();
     else {
-      mine.sync();
+      sync_group();
       if (first_warp()) {
         held = *count() < S ? *count() : S;
         const bool any = ready();
         sync();
-        held -= any;
+        const int n = any ? minimum(at_once, (held + 1) / 2) : 0;
+        held -= n;
+        if (lane_rank() < n) given()->tasks[lane_rank()] = stack()[(bottom + held + n - 1 - lane_rank()) & (S - 1)];
         if (leads()) {
-          if (any) given()->task = stack()[(bottom + held) & (S - 1)];
-          given()->any = any;
+          given()->n = n;
           given()->bottom = bottom;
           *count() = held;
         }
       }
-      mine.sync();
+      sync_group();
       bottom = given()->bottom;
-      return given()->any;
+      return given()->n > 0;
     }
   }
 

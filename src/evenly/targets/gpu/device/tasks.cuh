@@ -4,8 +4,7 @@
 //     task_pool<Set, G, T, S, Converged> tasks(set);   // stacks of S tasks
 //
 // A taker takes the newest tasks of its stack, so that a tree is walked depth first and few tasks wait. One that has no
-// tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest. Some mails are sent
-// before anybody wants them, so that few takers wait long.
+// tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest.
 // (Donation of tasks: Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU", HPG 2010.)
 //
 // What a task has stored before it pushes is visible to whoever runs the new task: a taker synchronizes between tasks,
@@ -26,7 +25,8 @@ namespace ev {
 // An idle taker draws a number, whose box it watches. So it waits where nobody else does. Whoever sends mail draws a
 // number, too, and the same numbers meet: a queue by tickets, in which those that take may wait before there is anything.
 // The flag of a box is 0, or says of which number the mail is, and how many tasks it has. A taker wants one mail at a time,
-// and sends one at a time, so two boxes for each are enough if no more mails than takers are sent beforehand.
+// and sends one at a time only if somebody waits, so two boxes for each are enough. If more mails are sent than wanted, the next
+// that are idle find them.
 //
 // mail_numbers has both: in the upper half how many were drawn by idle takers, in the lower half those of mails. So an idle
 // taker finds how many wait with it. If these are all that have begun, no other has tasks, or will get any, and it tells
@@ -115,11 +115,10 @@ private:
 template <class Set, int G, int T, int S, bool Converged> struct task_pool : task_taker<Set, G, T, S, Converged> {
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
-  using base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
-      base::set, base::stack, base::sync, base::taken, base::takers, base::times;
+  using base::at_once, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
+      base::set, base::several, base::stack, base::sync, base::taken, base::takers, base::times;
 
-  EV_DEVICE task_pool(const Set& s)
-    : base(s), mail(s, takers * block_count()), random((unsigned)(block_rank() * takers + this->taker()) * 2654435761u) {
+  EV_DEVICE task_pool(const Set& s) : base(s), mail(s, takers * block_count()) {
     if (mine.present() && first_warp()) mail.begin();
   }
 
@@ -134,20 +133,24 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
 
 private:
   static constexpr int all = -1, longest = 32;
+  static constexpr int quick = 0, usual = 1, late = 2;  // see pace
   task_mail<Set, lanes, groups> mail;
   taker_counts counts;
   int until = 1, gap = 1;  // batches until it looks whether mail is wanted, and from then on
-  unsigned random;
+  int batches = 0;         // since it has looked
   long long looked = cycles();
 
-  // Sees to it that there are tasks, and gives some to who waits. Returns whether there are.
+  // Sees to it that there are tasks, and sends some if that is wanted. Returns whether there are.
   EV_DEVICE bool ready() {
     for (;;) {
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
-      if (--until > 0 && !late()) return true;
-      const int given = share();
+      const int now = pace();
+      at_once = now == quick ? several : 1;
+      if (--until > 0 && now != late) return true;
+      const int given = share(now == late);
       looked = cycles();
+      batches = 0;
       until = gap;
       if (given != all) {
         bottom += given;
@@ -158,38 +161,36 @@ private:
     }
   }
 
-  // Whether tasks have run for long since this taker has looked at who waits.
-  EV_DEVICE bool late() const {
-    return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
-  }
-
-  // What lane 0 sees at once: `all` if tasks are only kept now, else how many mails are wanted: for those that wait, and for one
-  // in 16 takers beforehand.
-  EV_DEVICE int wanted() const {
+  // How long tasks take: few cycles each, or so many that it should look whether mail is wanted.
+  EV_DEVICE int pace() {
+    ++batches;
     return (int)lane_0_finds<lanes>([&] {
-      const long long pushed = atomic_load(set.pushed), n = mail.waiting() + (int)mail.boxes / 32;
-      return pushed > set.capacity ? (long long)all : n > 0 ? n : 0LL;
+      const long long took = cycles() - looked;
+      return (long long)(took > 20'000 ? late : took < 4'000 * batches ? quick : usual);
     });
   }
 
-  // Whether this taker is one that answers, if n mails are wanted: else all that see it would send one.
-  EV_DEVICE bool answers(int n) {
-    random = random * 1664525u + 1013904223u;
-    return (long long)(random >> 16) * mail.boxes < (long long)n * (16 << 16);
+  // What lane 0 sees at once: `all` if tasks are only kept now, else how many takers wait for a mail.
+  EV_DEVICE int wanted() const {
+    return (int)lane_0_finds<lanes>([&] {
+      const long long pushed = atomic_load(set.pushed), n = mail.waiting();
+      return pushed > set.capacity ? (long long)all : n;
+    });
   }
 
-  // Sends the oldest tasks, one for each group of a taker, but no more than half of them. In a tree they are large, so one mail
-  // is enough until the next look; not if that is far away. Returns how many it sends; `all`: tasks are only kept now.
-  EV_DEVICE int share() {
+  // Sends the oldest tasks, one for each group of a taker. In a tree they are large, so one mail is enough until the next look.
+  // If many wait, it sends up to half of what it has, and if tasks take long, all but a task for each of its own groups. Returns how
+  // many it sends; `all`: tasks are only kept now.
+  EV_DEVICE int share(bool is_late) {
     int given = 0, n = wanted();
     if (n == all) return all;
     gap = n > 0 ? 1 : gap < longest ? 2 * gap : longest;
-    if (n > 0 && !answers(n)) return 0;
-    for (const bool some = !late(); n > 0 && held - given > (given == 0 ? 1 : groups); n = wanted()) {
+    const int kept = is_late ? groups : maximum(groups, held / 2);
+    for (; n > 0 && held - given > (given == 0 ? 1 : kept); n = wanted()) {
       const int half = (held - given) / 2, k = half < groups ? half : groups;
       mail.send(stack()[(bottom + given + lane_rank() % k) & (S - 1)], k);
       given += k;
-      if (some) break;
+      if (!is_late && n < (int)mail.boxes / 16) break;
     }
     return given;
   }
@@ -205,6 +206,8 @@ private:
     }
     if (lane_rank() < held) stack()[(bottom + lane_rank()) & (S - 1)] = task;
     until = gap = 1;
+    batches = 0;
+    looked = cycles();
     sync();
     return held > 0;
   }
