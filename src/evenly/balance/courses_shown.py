@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from evenly.layouts.task_results import Counts
+from evenly.layouts.task_results import STEPS, Counts, drawn
 
 from .balance import Numbers
 from .courses import Course, TaskBalance
 from .pictures import BUSY, FAINT, IDLE, POINTS, TEXT, steps
-from .sketch import PLAIN_STEPS, STEPS, WIDTH, percent
+from .sketch import PLAIN_STEPS, WIDTH, percent
 
 LEGEND = (
     "A task takes a step, and one for each atom that its threads do not take at once.",
@@ -29,13 +27,14 @@ def sketch(balance: TaskBalance, plain: bool = False) -> str:
     rows += [_row(load, name) for load, name in zip(balance.loads, names, strict=True)]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     points = max(WIDTH - 2 - sum(wide) - len(wide), 8)
-    curves = ["", *(curve(load, points, marks_of(plain)) for load in balance.loads)]
+    marks = PLAIN_STEPS if plain else STEPS
+    curves = ["", *(drawn(load.busy(points) / load.workers, marks) for load in balance.loads)]
     lines = [f"{balance.kernel}, {balance.tasks}: {balance.number:,} tasks in {balance.rounds} rounds", ""]  # fmt: skip
-    for number, ((name, *cells), drawn) in enumerate(zip(rows, curves, strict=True)):
+    for number, ((name, *cells), line) in enumerate(zip(rows, curves, strict=True)):
         mark = ">" if number == 1 else " "
         shown = " ".join(f"{cell:>{w}}" for cell, w in zip(cells, wide[1:], strict=True))
-        lines.append(f"{mark} {name:{wide[0]}} {shown} {drawn}".rstrip())
-    return "\n".join([*lines, "", *LEGEND, *measured(balance.counts, marks_of(plain))])
+        lines.append(f"{mark} {name:{wide[0]}} {shown} {line}".rstrip())
+    return "\n".join([*lines, "", *LEGEND, *measured(balance.counts, marks)])
 
 
 def measured(counts: Counts | None, marks: str) -> list[str]:
@@ -52,20 +51,10 @@ def measured(counts: Counts | None, marks: str) -> list[str]:
     return [*said, counts.curve(WIDTH, marks)] if counts.lasted else said
 
 
-def marks_of(plain: bool) -> str:
-    return PLAIN_STEPS if plain else STEPS
-
-
 def _row(load: Course, name: str) -> tuple[str, ...]:
     numbers = load.workers, load.steps, load.most, load.most_waiting
     workers, took, most, waiting = (f"{n:,}" for n in numbers)
     return name, workers, took, percent(load.idle), most, waiting
-
-
-def curve(load: Course, points: int, marks: str) -> str:
-    """Draw how many workers are busy over time; none as a blank."""
-    heights = np.ceil(load.busy(points) / load.workers * len(marks) - 1e-9).astype(int)
-    return "".join(" " if h <= 0 else marks[min(h, len(marks)) - 1] for h in heights)
 
 
 # ---- pictures ----------------------------------------------------------------------------------

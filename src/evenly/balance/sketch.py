@@ -5,11 +5,13 @@ The curves are sparklines (Tufte, "Beautiful Evidence", 2006) of loads in order 
 
 from __future__ import annotations
 
+from evenly.layouts.task_results import STEPS
+
 from .balance import Balance, Level, Load
 
 WIDTH = 80
 LONGEST = 24  # characters of a schedule's name
-STEPS, PLAIN_STEPS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
+PLAIN_STEPS = "_.:-=+*#"
 NUMBERS = 6, 6, 6, 6  # columns of idle, threads, warps, blocks
 
 

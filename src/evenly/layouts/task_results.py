@@ -82,9 +82,14 @@ class Counts(NamedTuple):
         return "\n".join(lines)
 
     def curve(self, points: int, marks: str = STEPS) -> str:
-        """Return `busy` as a line of signs."""
-        heights = np.ceil(self.busy(points) / self.workers * len(marks) - 1e-9).astype(int)
-        return "".join(" " if h <= 0 else marks[min(h, len(marks)) - 1] for h in heights)
+        """Return `busy` as a line of signs, all workers at full height."""
+        return drawn(self.busy(points) / self.workers, marks)
+
+
+def drawn(shares: npt.NDArray[np.float64], marks: str) -> str:
+    """Return a curve of shares, 0 .. 1, as a line of signs; 0 as a blank."""
+    heights = np.ceil(shares * len(marks) - 1e-9).astype(int)
+    return "".join(" " if h <= 0 else marks[min(h, len(marks)) - 1] for h in heights)
 
 
 class Results:
