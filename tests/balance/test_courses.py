@@ -138,7 +138,7 @@ def test_a_full_output_does_not_keep_a_profile_from_being_made() -> None:
 def test_the_picture_shows_what_was_measured() -> None:
     pytest.importorskip("matplotlib")
     parts = tuple([3e-6] * 40)
-    counts = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 1.0, 2.0, 5e-5, parts)
+    counts = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 4, 1.0, 2.0, 5e-5, parts)
     balance = dataclasses.replace(planned().profile(processors=2), counts=counts)
     busy, tasks, *others = pictures_of(balance)
     assert len(others) == 2 * len(balance.loads)

@@ -58,11 +58,14 @@ def test_workers_measure_when_they_have_tasks(kind: Any, size: int) -> None:
         leaves.clear()
         halves[kind(size, block=64, blocks=40, counted=True)].on("cuda")(T, leaves, count)
         found = T.counts
-        assert found.workers == (80 if size == 1 else 40)
-        assert 0 < found.lasted <= found.there <= 1.05 * found.lasted * found.workers
+        assert found.of_round == (80 if size == 1 else 40)
+        assert (
+            found.workers % found.of_round == 0
+        )  # some had no room, and were run in another round
+        assert 0 < found.lasted <= found.there <= 1.05 * found.lasted * found.of_round
         assert found.idle + sum(found.parts) == pytest.approx(found.there, rel=0.01)
         assert found.busy(10).mean() == pytest.approx(sum(found.parts) / found.lasted)
-        assert 0 < found.busy(10).max() <= 1.05 * found.workers
+        assert 0 < found.busy(10).max() <= 1.05 * found.of_round
 
 
 def test_a_profile_of_tasks_on_a_gpu_has_what_was_measured() -> None:

@@ -456,7 +456,7 @@ def test_workers_count_what_they_do(make: Any) -> None:
     T, leaves, count = the_halves(200)
     halves[make(block=64, blocks=2, counted=True)].on("simt", seed=1)(T, leaves, count)
     found = T.counts
-    assert (found.workers, found.tasks) == (4, 127)
+    assert (found.workers, found.of_round, found.tasks) == (4, 4, 127)
     assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
     assert 2 <= found.at_once <= 127
     assert min(found[:8]) >= 0
@@ -498,7 +498,7 @@ def test_busy_workers_over_time() -> None:
     """Parts of 1.024 us up to 32 of them, then of 2.048 us up to twice that, and so on."""
     unit = 1.024e-6
     parts = [3 * unit] * 16 + [2 * unit] * 16 + [4 * unit]  # the last one ends in the middle
-    found = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 1.0, 2.0, 33 * unit, tuple(parts))
+    found = Counts(4, 9, 1, 3, 0, 0, 0, 2, (0, 1, 3), 4, 1.0, 2.0, 33 * unit, tuple(parts))
     np.testing.assert_allclose(found.busy(3), [3, (5 * 3 + 6 * 2) / 11, (10 * 2 + 4) / 11])
     np.testing.assert_allclose(found.busy(1), sum(parts) / found.lasted)
     *_, said, curve = found.sketch().splitlines()
@@ -542,7 +542,7 @@ def test_workers_on_the_cpu_hand_each_other_tasks_and_count(schedule: Any) -> No
         plan(T, leaves, count)
         found = T.counts
         assert found.tasks == T.tasks_run == count[0] == 2 * len(leaves) - 1 == 2**19 - 1
-        assert found.workers == numba.get_num_threads()
+        assert found.workers == found.of_round == numba.get_num_threads()
         assert found.fewest <= found.tasks / found.workers <= found.most
         assert sum(found.by_tasks) == found.workers and 2 <= found.at_once <= 1024
         assert (found.handed > 0) == (found.fewest > 0) or found.workers == 1

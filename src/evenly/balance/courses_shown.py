@@ -43,7 +43,7 @@ def measured(counts: Counts | None, marks: str) -> list[str]:
         return []
     said = [
         "",
-        f"measured: {counts.tasks:,} tasks, {counts.fewest:,} to {counts.most:,} each of {counts.workers:,} workers;",
+        f"measured: {counts.tasks:,} tasks, {counts.fewest:,} to {counts.most:,} each of {counts.of_round:,} workers;",
         f"{counts.handed:,} came from others, {counts.failed:,} swaps failed, {counts.in_vain:,} in vain",
     ]
     if counts.there:
@@ -94,8 +94,8 @@ def figure(balance: TaskBalance) -> Any:
 def _measured(made: Any, counts: Counts) -> None:
     """Draw what workers of a GPU have really done: how many were busy over time, and the tasks that each has run."""
     left, right = made.subplots(1, 2)
-    _curve(left, 1e3 * counts.lasted, counts.busy(POINTS), counts.workers)
-    idle = f"{counts.workers:,} workers, idle {percent(counts.idle_share)}"
+    _curve(left, 1e3 * counts.lasted, counts.busy(POINTS), counts.of_round)
+    idle = f"{counts.of_round:,} workers, idle {percent(counts.idle_share)}"
     left.set_title(idle, loc="left", fontsize=8)
     left.set_ylabel("measured", rotation=0, ha="right", va="center", color=TEXT)
     left.set_xlabel("busy workers, over ms", fontsize=9, color=TEXT)

@@ -14,7 +14,17 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 
 # Where the numbers of workers are in `pool` (targets/gpu/device/taker.cuh, over_time.cuh).
-CALL, FROM, BY_TASKS, LASTED, THERE, IDLE, PARTS, COUNTERS = 1, 96, 208, 251, 254, 255, 256, 624
+CALL, FROM, BY_TASKS, LASTED, OF_ROUND, THERE, IDLE, PARTS, COUNTERS = (
+    1,
+    96,
+    208,
+    251,
+    253,
+    254,
+    255,
+    256,
+    624,
+)
 OF_CALL = 46  # the bits of a part below the number of the call
 MOST_CALLS = (1 << 63 - OF_CALL) - 1
 WIDTH, STEPS = 60, "▁▂▃▄▅▆▇█"  # of a curve
@@ -24,14 +34,14 @@ LEAST_BASE = 1 << 40  # what the fewest tasks of a worker are counted down from
 class Counts(NamedTuple):
     """What workers have done: warps, or groups of several warps.
 
-    workers: how many there were; of several rounds, their sum. tasks: that they have run; fewest, most: that one has
-    run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
-    failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
-    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
-    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle, there: seconds in which workers have waited for
-    tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still. lasted: seconds from
-    the first worker's begin to the last one's end; parts: in each part of that time, the seconds in which workers had
-    tasks, of all together (`busy` has the same as a curve). Both are measured on GPUs alone.
+    workers: how many there were; of several rounds, their sum; of_round: in each. tasks: that they have run; fewest,
+    most: that one has run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed:
+    compare-and-swaps that failed, attempts at a lock among them. in_vain: how often a worker has found no task, or
+    nobody to give one to. at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had.
+    by_tasks: how many workers have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle, there: seconds in which
+    workers have waited for tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still.
+    lasted: seconds from the first worker's begin to the last one's end; parts: in each part of that time, the seconds
+    in which workers had tasks, of all together (`busy` has the same as a curve). Both are measured on GPUs alone.
     """
 
     workers: int
@@ -43,6 +53,7 @@ class Counts(NamedTuple):
     in_vain: int
     at_once: int
     by_tasks: tuple[int, ...]
+    of_round: int = 0
     idle: float = 0.0
     there: float = 0.0
     lasted: float = 0.0
@@ -83,7 +94,7 @@ class Counts(NamedTuple):
 
     def curve(self, points: int, marks: str = STEPS) -> str:
         """Return `busy` as a line of signs, all workers at full height."""
-        return drawn(self.busy(points) / self.workers, marks)
+        return drawn(self.busy(points) / max(self.of_round, 1), marks)
 
 
 def drawn(shares: npt.NDArray[np.float64], marks: str) -> str:
@@ -188,7 +199,7 @@ class Results:
         given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
         idle, there, lasted = (pool[place] / 1e9 for place in (IDLE, THERE, LASTED))
         parts = _of_call(pool[PARTS:], pool[CALL])
-        return Counts(*given, tuple(by_tasks), idle, there, lasted, parts)
+        return Counts(*given, tuple(by_tasks), pool[OF_ROUND], idle, there, lasted, parts)
 
     def _walked(self, number: int) -> int:
         self._wait()

@@ -53,7 +53,7 @@ LATE = 2000  # looks after that, after which those that have not begun are not w
 # Where T.pool has what workers count (device/taker.cuh).
 POOL_RAN, POOL_GOT, POOL_VAIN, POOL_HELD = 64, 96, 128, 144
 POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS = 160, 176, 192, 208
-POOL_THERE, POOL_IDLE = 254, 255
+POOL_OF_ROUND, POOL_THERE, POOL_IDLE = 253, 254, 255
 LEAST_BASE = 1 << 40
 WORDS = types.CPointer(types.int64)
 
@@ -238,6 +238,7 @@ def crew_leaves(crew, worker, held, bottom, ran, most):
 @kept_function(types.void(WORDS, types.int64, WORDS), nogil=True)
 def crew_counts(crew, workers, pool):
     """Add to T.pool what the workers have done."""
+    pool[POOL_OF_ROUND] = max(pool[POOL_OF_ROUND], workers)
     for worker in range(workers):
         own = START + OWN * worker
         ran = crew[own + RAN]

@@ -32,7 +32,8 @@ enum task_counter {
   unfinished = 0, queue_begin = 16, queue_end = 32, queue_lock = 80,                       // queued.cuh
   firsts_taken = 48, tasks_run = 64,
   tasks_got = 96, swaps_failed = 112, looks_in_vain = 128, most_held = 144, most_run = 160, least_run = 176, takers_counted = 192,
-  takers_by_tasks = 208  // and the places after it: how many takers have run 0, 1, 2 or 3, 4 to 7, ... tasks
+  takers_by_tasks = 208,  // and the places after it: how many takers have run 0, 1, 2 or 3, 4 to 7, ... tasks
+  takers_of_round = 253
 };
 
 // What a taker has done: tasks that others gave it, or that it has stolen; compare-and-swaps that failed; how often it found
@@ -105,6 +106,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
       atomic_max(set.pool + most_run, ran);
       atomic_max(set.pool + least_run, (1LL << 40) - ran);
       atomic_add(set.pool + takers_counted, 1LL);
+      atomic_max(set.pool + takers_of_round, (long long)takers * block_count());
       atomic_add(set.pool + takers_by_tasks + highest_bit((unsigned)minimum(ran, 0xffffffffLL)) + 1, 1LL);
     }
   }
