@@ -137,6 +137,9 @@ def power_of_two(n: int) -> int:
 class Tasks(HandedOut):
     """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out, and takes new ones."""
 
+    # Left alone, the compiler spills registers to have more threads, also of short tasks, which are the slower for it.
+    resident = 512
+
     def __init__(self, unit: Unit, phase: Owned, tasks: ir.TaskCode) -> None:
         self.tasks, self.path, self.queue = tasks, phase.path, queue_of(unit.schedule)
         size = unit.schedule.size
