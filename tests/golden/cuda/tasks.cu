@@ -76,7 +76,7 @@ struct tile_value {
   }
 };
 
-EV_KERNEL(256) halves_1(const float* __restrict__ pa_x,
+EV_KERNEL(256, 2) halves_1(const float* __restrict__ pa_x,
     float* __restrict__ pa_y,
     void* tasks_mail,
     int* tasks_flags,

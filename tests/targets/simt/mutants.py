@@ -522,8 +522,8 @@ def dynamic(size: int) -> None:
     run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)
 
 
-def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
-    """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
+def tasks(kernel: str, nodes: int = 900, seeds: int = 12, kept: int = 1000) -> None:
+    """A tree of tasks, which three blocks run; what one stores for its children is read by them. At most `kept` are left."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
         pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(12, np.int32)
@@ -533,6 +533,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
         program.launch(kernel, 3, 32 if kernel in ("by_group", "by_warp") else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
         left = items[1 : 1 + pushed[0]]
         assert not flags.any() and pool[64] + len(left) > 0
+        assert len(left) <= kept
         if len(left) == 0:
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
 

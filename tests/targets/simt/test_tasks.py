@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.targets.simt.mutants import Place, planted
+from tests.targets.simt.mutants import Place, planted, tasks
 
 import evenly as ev
 
@@ -72,3 +72,9 @@ def test_a_missing_fence_is_found(tmp_path: Path, mistake: str) -> None:
         with pytest.raises(ev.SimtError) as caught:
             run(program)
     assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("kernel", ["by_group", "by_warp", "by_block"])
+def test_no_task_is_kept_for_another_round_where_stacks_have_room(kernel: str) -> None:
+    """Also not if more mails were sent than takers wait for."""
+    tasks(kernel, nodes=120, seeds=40, kept=0)

@@ -174,7 +174,7 @@ private:
   EV_DEVICE int wanted() const {
     return (int)lane_0_finds<lanes>([&] {
       const long long pushed = atomic_load(set.pushed), n = mail.waiting();
-      return pushed > set.capacity ? (long long)all : n;
+      return pushed > set.capacity ? (long long)all : n > 0 ? n : 0LL;
     });
   }
 

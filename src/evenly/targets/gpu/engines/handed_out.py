@@ -66,7 +66,10 @@ class HandedOut:
     size: the threads of a team. If an engine has teams of several sizes, this is one of them, at most a warp.
     width: the distance from one atom of a thread to its next. walks: the condition under which a team walks atoms.
     several: a team that has more than one block, if there is such a team.
+    resident: the threads that a multiprocessor has to hold, if a tile's code does not say; 0: the compiler decides.
     """
+
+    resident = 0
 
     def __init__(
         self,
@@ -133,5 +136,5 @@ class HandedOut:
         block, references = self.unit.schedule.block, self.text.references
         extra = [*self.totals.parameters, *(several.parameters if several else []), *parameters]
         given = name, block, "tiles", references, before, self.writer.lines, extra
-        least, cooperative = self.writer.min_blocks(block), several is not None
-        return self.unit.kernel(*given, min_blocks=least, cooperative=cooperative)
+        least = self.writer.min_blocks(block) or self.resident // block
+        return self.unit.kernel(*given, min_blocks=least, cooperative=several is not None)

@@ -103,9 +103,12 @@ class TaskEngine(HandedOutEngine):
     ) -> Sizing:
         """Compute how a phase is launched. task: the bytes of one."""
         blocks = super().blocks(schedule, sizes, gpu)
+        queue = queue_of(schedule)
+        if queue is None and not schedule.blocks:  # more would be more to hand tasks to
+            blocks = min(blocks, max(gpu.at_once(schedule.block) // 2, 1))
         takers = blocks * takers_in_block(schedule.size, schedule.block)
         grids, counts = {"tiles": (blocks, 1), "one": ONE}, {"all_lanes": blocks}
-        if queue := queue_of(schedule):
+        if queue is not None:
             places = min(max(power_of_two(sizes.num_tiles), LEAST_PLACES), MOST_PLACES)
             room, words, cleared = queue.sizes(places, takers)
             grids["clear"] = (min(ceil_div(cleared, CLEARING), blocks), 1)
@@ -136,6 +139,9 @@ def power_of_two(n: int) -> int:
 
 class Tasks(HandedOut):
     """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out, and takes new ones."""
+
+    # Left alone, the compiler spills registers to have more threads, also of short tasks, which are the slower for it.
+    resident = 512
 
     def __init__(self, unit: Unit, phase: Owned, tasks: ir.TaskCode) -> None:
         self.tasks, self.path, self.queue = tasks, phase.path, queue_of(unit.schedule)
