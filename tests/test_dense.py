@@ -65,6 +65,13 @@ def test_every_width(name: str, dtype: Any) -> None:
         check("spmm", equal_rows(5, 7, 20), width, dtype, on_simt("spmm", ALONG[name]))
 
 
+@pytest.mark.parametrize("case", ["spmm", "sddmm"])
+def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> None:
+    schedule, matrix = ev.GroupMapped(16, lanes=8, vector=3), equal_rows(5, 7, 20)
+    for width in (16, 17, 23, 24, 25, 41):
+        check(case, matrix, width, np.float32, on_simt(case, schedule))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("name", ALONG)

@@ -63,7 +63,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
                   const pos v_k = v_k_first + item * axis.ranks;
                   #pragma unroll
                   for (int c = 0; c < 4; c += width.value) {
-                    ev::load_word(width, ev::in_row(a_X.data + v_i_1[c], own_a_A_indices[item], row_a_X), own_a_X[item] + c);
+                    ev::load_word(width, axis.element(width, a_X.data, v_i_1, c, own_a_A_indices[item], row_a_X), own_a_X[item] + c);
                   }
                 }
                 #pragma unroll
@@ -98,7 +98,10 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
           }
         };
         if (v_i_count % 4 == 0 && ev::whole_words<4>(a_X.data, a_X_extent1) && ev::whole_words<4>(a_Y.data, a_Y_extent1)) spread(ev::constant<4>());
-        else spread(ev::constant<1>());
+        else
+        if (axis.fills(v_i_count) && ev::whole_words<1>(a_X.data, a_X_extent1) && ev::whole_words<1>(a_Y.data, a_Y_extent1)) spread(ev::filled());
+        else
+        spread(ev::constant<1>());
       }
     }
   }

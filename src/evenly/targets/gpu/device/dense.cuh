@@ -39,7 +39,46 @@
 
 namespace ev {
 
-template <int N> struct constant { static constexpr int value = N; };
+// The columns of a word, or 1. apart: whether each column of a thread has an address of its own.
+template <int N> struct constant {
+  static constexpr int value = N;
+  static constexpr bool apart = N == 1;
+};
+// Single columns of short rows, where each thread has all of its columns at each time, but for its last one at the end of
+// the axis. So their addresses differ by constants.
+struct filled : constant<1> { static constexpr bool apart = false; };
+
+// Whether every row of an array consists of words of W elements, each aligned to its size. `extent`: the row's length,
+// so short that `row` can return its bytes in 32 bits.
+template <int W, class T> EV_DEVICE bool whole_words(const T* p, long long extent) {
+  return extent % W == 0 && extent <= 0x7fffffff / (int)sizeof(T) && (unsigned long long)p % (W * sizeof(T)) == 0;
+}
+EV_DEVICE int short_row(long long extent) {
+  int narrow = (int)extent;
+  pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
+  return narrow;
+}
+template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
+EV_DEVICE int row(filled, long long extent) { return short_row(extent); }
+EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
+// The address of an element: `p` is that of its place in row 0. One instruction a row if rows are short; else more, but
+// row numbers are not negative.
+template <class T, class I, class Row> EV_DEVICE const T* in_row(const T* p, I i, Row row) {
+  if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
+    return (const T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
+  else if constexpr (sizeof(I) <= 4)
+    return (const T*)((const char*)p + (unsigned long long)(unsigned)i * (unsigned long long)(row * (long long)sizeof(T)));
+  else return p + (long long)i * row;
+}
+template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
+  if constexpr (W == 1) *to = load_cached(p);
+  else load_again<W>(p, to);
+}
+template <int W, class T> EV_DEVICE void store_word(constant<W>, T* p, const T* from) {
+  if constexpr (W == 1) *p = *from;
+  else store_run<W>(p, from);
+}
+
 // The atoms of a batch. whole: whether the tile has all of them, for every team that walks in step.
 template <int N, bool Whole> struct atoms {
   static constexpr int value = N;
@@ -94,6 +133,31 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       #pragma unroll
       for (int i = 0; i < W; ++i) column[c + i] = (own < last ? own : last) + i;
     }
+  }
+  template <class pos> EV_DEVICE void place(filled width, pos first, pos count, pos (&column)[V]) const {
+    #pragma unroll
+    for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
+    column[V - 1] = column[V - 1] < count ? column[V - 1] : count - 1;
+  }
+  template <class pos> EV_DEVICE bool fills(pos count) const {
+    const pos left = count % columns;
+    return left == 0 || left >= (V - 1) * lanes;
+  }
+  template <class pos> EV_DEVICE bool has(filled width, pos first, pos count, int c) const {
+    return (V > 1 && c < V - 1) || at(width, first, c) < count;
+  }
+  // Addresses of elements in row `i`, of the columns that `place` gave, and of column `c` where no column is replaced.
+  template <int W, class T, class pos, class I, class Row>
+  EV_DEVICE const T* element(constant<W>, const T* data, const pos (&column)[V], int c, I i, Row row) const {
+    return in_row(data + column[c], i, row);
+  }
+  template <class T, class pos, class I, class Row>
+  EV_DEVICE const T* element(filled, const T* data, const pos (&column)[V], int c, I i, Row row) const {
+    return c < V - 1 ? in_row(data + column[0], i, row) + c * lanes : in_row(data + column[c], i, row);
+  }
+  template <int W, class T, class pos, class I, class Row>
+  EV_DEVICE const T* element(constant<W> width, const T* data, pos first, int c, I i, Row row) const {
+    return in_row(data + at(width, first, 0), i, row) + c / W * lanes * W;
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }
@@ -179,32 +243,6 @@ template <int I, class pos, class Batch> EV_DEVICE void in_batches(pos& first, p
   #pragma unroll 1
   for (; first + (I - 1) * ranks < end; first += I * ranks) batch(constant<I>());
   if constexpr (I > 1) left_over<(I > 16 ? 16 : I > 8 ? 8 : I > 4 ? 4 : I > 2 ? 2 : 1)>(first, end, ranks, batch);
-}
-
-// Whether every row of an array consists of words of W elements, each aligned to its size. `extent`: the row's length,
-// so short that `row` can return its bytes in 32 bits.
-template <int W, class T> EV_DEVICE bool whole_words(const T* p, long long extent) {
-  return extent % W == 0 && extent <= 0x7fffffff / (int)sizeof(T) && (unsigned long long)p % (W * sizeof(T)) == 0;
-}
-EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
-template <int W> EV_DEVICE int row(constant<W>, long long extent) {
-  int narrow = (int)extent;
-  pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
-  return narrow;
-}
-// The address of an element: `p` is that of its place in row 0. With rows of whole words, one instruction a row.
-template <class T, class I, class Row> EV_DEVICE const T* in_row(const T* p, I i, Row row) {
-  if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
-    return (const T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
-  else return p + (long long)i * row;
-}
-template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
-  if constexpr (W == 1) *to = load_cached(p);
-  else load_again<W>(p, to);
-}
-template <int W, class T> EV_DEVICE void store_word(constant<W>, T* p, const T* from) {
-  if constexpr (W == 1) *p = *from;
-  else store_run<W>(p, from);
 }
 
 }  // namespace ev

@@ -36,16 +36,34 @@ class Columns:
 
         count: the length of the axis, which has to consist of them, too: it may be shorter than the rows.
         """
-        line = self.writer.line
+        line, arrays = self.writer.line, list(arrays)
         if width > 1:
-            fits = self.fit(width, arrays, count)
-            line(f"if ({fits}) {body}(ev::constant<{width}>());")
-        line(f"{'else ' if width > 1 else ''}{body}(ev::constant<1>());")
+            line(f"if ({self.fit(width, arrays, count)}) {body}(ev::constant<{width}>());")
+            line("else")
+        if self.some_apart and arrays:
+            line(f"if ({self.filled(arrays, count)}) {body}(ev::filled());")
+            line("else")
+        line(f"{body}(ev::constant<1>());")
+
+    @property
+    def some_apart(self) -> bool:
+        """Whether a thread may have several columns that are no words, and so an address for each."""
+        return self.dense.vector > 1
+
+    def at_once(self, items: int) -> str:
+        """Return how many atoms are loaded at once: half as many if columns take more loads or registers than planned."""
+        more = "width.value == 1" if self.width() > 1 else "width.apart"
+        return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
         """Return the condition under which rows and axes consist of words of so many columns."""
         tests = [f"{count} % {width} == 0" for count in counts]
         return " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
+
+    def filled(self, arrays: Iterable[ir.Array], *counts: str) -> str:
+        """Return the condition under which threads have all of their columns but the last, and rows are short."""
+        tests = [f"{self.axis}.fills({count})" for count in counts]
+        return " && ".join([*tests, *(self.whole(array, 1) for array in arrays)])
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
@@ -77,12 +95,19 @@ class Columns:
     def load_word(self, e: ir.Element, to: str) -> None:
         text = self.text
         if len(e.indices) == 2:
-            row, lane = text.operand(e.indices[0], 0), text.index_on(e, 1)
-            at = f"{text.array(e.array)}.data + {lane}, {row}, {text.row_length(e.array, 1)}"
-            place = f"ev::in_row({at})"
+            row, length = text.operand(e.indices[0], 0), text.row_length(e.array, 1)
+            given = (
+                f"width, {text.array(e.array)}.data, {self.columns_at}, {self.c}, {row}, {length}"
+            )
+            place = f"{self.axis}.element({given})"
         else:
             place = f"{text.array(e.array)}.data + {text.index(e)}"
         self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
+
+    @property
+    def columns_at(self) -> str:
+        """What tells the team along the axis which columns a thread has."""
+        return self.column
 
     def varies(self, e: ir.Element) -> bool:
         return not self.varying.isdisjoint(walk.variables((e,)))

@@ -108,6 +108,7 @@ class Inside:
             run,
             width,
             loops[0].fit(width, arrays, *dict.fromkeys(x.count for x in loops if x.known)),
+            arrays,
         )
         held = max(x.held(self.at_once) for x in loops)
         for most, threads in FITS:
@@ -115,16 +116,23 @@ class Inside:
                 writer.resident = min(writer.resident or threads, threads)
                 return
 
-    def choose(self, run: str, width: int, fits: str) -> None:
-        """Write the calls: for words, if rows consist of them, and if so, of axes that the team takes in one round."""
-        line, loops = self.writer.line, self.along.values()
-        if width > 1:
-            one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in loops)
-            if all(x.known for x in loops):
-                line(f"if ({fits} && {one}) {run}(ev::constant<{width}>(), ev::constant<1>());")
-                line("else")
-            line(f"if ({fits}) {run}(ev::constant<{width}>(), ev::constant<2>());")
+    def choose(self, run: str, width: int, fits: str, arrays: Iterable[ir.Array]) -> None:
+        """Write the calls: for words, if rows consist of them, and for axes that the team takes in one round."""
+        line, loops = self.writer.line, list(self.along.values())
+        counts = [x.count for x in loops] if all(x.known for x in loops) else []
+        one = " && ".join(f"{count} <= {self.axis}.columns" for count in counts)
+
+        def call(condition: str, width: str, rounds: int) -> None:
+            line(f"if ({condition}) {run}({width}(), ev::constant<{rounds}>());")
             line("else")
+
+        if width > 1:
+            words = f"ev::constant<{width}>"
+            if counts:
+                call(f"{fits} && {one}", words, 1)
+            call(fits, words, 2)
+        if counts and arrays:
+            call(f"{one} && {loops[0].filled(arrays, *counts)}", "ev::filled", 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
@@ -367,6 +375,10 @@ class Along(Columns):
     def on_lane(self) -> None:
         self.text.on_lane(self.loop.var, f"{self.inside.axis}.at(width, {self.first}, {self.c})")
         self.writer.declared.add(self.loop.var)
+
+    @property
+    def columns_at(self) -> str:
+        return self.first
 
     def has(self, column: str) -> str:
         method = "has" if self.known else "has_one"

@@ -179,14 +179,7 @@ class Spread(Columns):
         writer.lines[-1] += ";"
         writer.in_pass = writer.ascends = False
         self.bound(s)
-        half = (
-            self.width() > 1 and writer.items > 1
-        )  # singles take more loads, and registers for their places
-        items = (
-            f"width.value == 1 ? {writer.items // 2} : {writer.items}"
-            if half
-            else f"{writer.items}"
-        )
+        items = self.at_once(writer.items)
         over = f"{self.batch.first}, {self.batch.end}, {self.axis}.ranks"
         writer.line(f"ev::in_batches<{items}>({over}, {self.batch.run});")
 
