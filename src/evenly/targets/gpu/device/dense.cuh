@@ -48,11 +48,13 @@ template <int N> struct constant {
 // the axis. So their addresses differ by constants.
 struct filled : constant<1> { static constexpr bool apart = false; };
 
-// Whether every row of an array consists of words of W elements, each aligned to its size. `extent`: the row's length,
-// so short that `row` can return its bytes in 32 bits.
-template <int W, class T> EV_DEVICE bool whole_words(const T* p, long long extent) {
-  return extent % W == 0 && extent <= 0x7fffffff / (int)sizeof(T) && (unsigned long long)p % (W * sizeof(T)) == 0;
+// Whether rows consist of words of W elements of `size` bytes, and are so short that `row` can return their bytes in 32
+// bits. lengths: of the rows of several arrays, joined by |. And whether the words of an array are aligned to their size.
+template <int W, int size> EV_DEVICE bool whole_words(long long lengths) {
+  static_assert((W & (W - 1)) == 0 && (size & (size - 1)) == 0, "as they are joined");
+  return lengths % W == 0 && lengths <= 0x7fffffff / size;
 }
+template <int W, class T> EV_DEVICE bool aligned(const T* p) { return W == 1 || (unsigned long long)p % (W * sizeof(T)) == 0; }
 EV_DEVICE int short_row(long long extent) {
   int narrow = (int)extent;
   pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
@@ -61,13 +63,10 @@ EV_DEVICE int short_row(long long extent) {
 template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
 EV_DEVICE int row(filled, long long extent) { return short_row(extent); }
 EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
-// The address of an element: `p` is that of its place in row 0. One instruction a row if rows are short; else more, but
-// row numbers are not negative.
-template <class T, class I, class Row> EV_DEVICE const T* in_row(const T* p, I i, Row row) {
+// The address of an element: `p` is that of its place in row 0. If rows are short, one instruction a row.
+template <class T, class I, class Row> EV_DEVICE T* in_row(T* p, I i, Row row) {
   if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
-    return (const T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
-  else if constexpr (sizeof(I) <= 4)
-    return (const T*)((const char*)p + (unsigned long long)(unsigned)i * (unsigned long long)(row * (long long)sizeof(T)));
+    return (T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
   else return p + (long long)i * row;
 }
 template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
@@ -148,16 +147,20 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   }
   // Addresses of elements in row `i`, of the columns that `place` gave, and of column `c` where no column is replaced.
   template <int W, class T, class pos, class I, class Row>
-  EV_DEVICE const T* element(constant<W>, const T* data, const pos (&column)[V], int c, I i, Row row) const {
+  EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return in_row(data + column[c], i, row);
   }
   template <class T, class pos, class I, class Row>
-  EV_DEVICE const T* element(filled, const T* data, const pos (&column)[V], int c, I i, Row row) const {
+  EV_DEVICE T* element(filled, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return c < V - 1 ? in_row(data + column[0], i, row) + c * lanes : in_row(data + column[c], i, row);
   }
   template <int W, class T, class pos, class I, class Row>
-  EV_DEVICE const T* element(constant<W> width, const T* data, pos first, int c, I i, Row row) const {
-    return in_row(data + at(width, first, 0), i, row) + c / W * lanes * W;
+  EV_DEVICE T* element(constant<W> width, T* data, pos first, int c, I i, Row row) const {
+    return in_row(data + at(width, first, c), i, row);
+  }
+  template <class T, class pos, class I, class Row>
+  EV_DEVICE T* element(filled width, T* data, pos first, int c, I i, Row row) const {
+    return in_row(data + at(width, first, 0), i, row) + c * lanes;
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }

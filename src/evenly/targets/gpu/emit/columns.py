@@ -56,14 +56,22 @@ class Columns:
         return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
-        """Return the condition under which rows and axes consist of words of so many columns."""
-        tests = [f"{count} % {width} == 0" for count in counts]
-        return " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
+        """Return the condition under which rows and axes consist of words of so many columns, and rows are short."""
+        text = self.text
+        of_size: dict[int, list[ir.Array]] = {}
+        for array in arrays:
+            of_size.setdefault(array.dtype.dtype.itemsize, []).append(array)
+        tests, lengths = [], list(counts)
+        for size, these in of_size.items():
+            lengths += [text.extent(a, a.ndim - 1) for a in these]
+            tests.append(f"ev::whole_words<{width}, {size}>({' | '.join(lengths)})")
+            tests += [f"ev::aligned<{width}>({text.array(a)}.data)" for a in these if width > 1]
+            lengths = []
+        return " && ".join(tests)
 
     def filled(self, arrays: Iterable[ir.Array], *counts: str) -> str:
         """Return the condition under which threads have all of their columns but the last, and rows are short."""
-        tests = [f"{self.axis}.fills({count})" for count in counts]
-        return " && ".join([*tests, *(self.whole(array, 1) for array in arrays)])
+        return " && ".join([*(f"{self.axis}.fills({n})" for n in counts), self.fit(1, arrays)])
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
@@ -93,16 +101,16 @@ class Columns:
         return f"{self.axis}.has(width, {self.first}, {self.count}, {column})"
 
     def load_word(self, e: ir.Element, to: str) -> None:
+        self.writer.line(f"ev::load_word(width, {self.address(e)}, {to} + {self.c});")
+
+    def address(self, e: ir.Element | ir.Store) -> str:
+        """Return where the word of a thread's column is."""
         text = self.text
-        if len(e.indices) == 2:
-            row, length = text.operand(e.indices[0], 0), text.row_length(e.array, 1)
-            given = (
-                f"width, {text.array(e.array)}.data, {self.columns_at}, {self.c}, {row}, {length}"
-            )
-            place = f"{self.axis}.element({given})"
-        else:
-            place = f"{text.array(e.array)}.data + {text.index(e)}"
-        self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
+        if len(e.indices) != 2:
+            return f"{text.array(e.array)}.data + {text.index(e)}"
+        row, length = text.operand(e.indices[0], 0), text.row_length(e.array, 1)
+        place = f"{self.columns_at}, {self.c}, {row}, {length}"
+        return f"{self.axis}.element(width, {text.array(e.array)}.data, {place})"
 
     @property
     def columns_at(self) -> str:
@@ -124,7 +132,3 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
-
-    def whole(self, array: ir.Array, width: int) -> str:
-        row = self.text.extent(array, array.ndim - 1)
-        return f"ev::whole_words<{width}>({self.text.array(array)}.data, {row})"

@@ -131,7 +131,7 @@ class Inside:
             if counts:
                 call(f"{fits} && {one}", words, 1)
             call(fits, words, 2)
-        if counts and arrays:
+        elif counts and arrays:
             call(f"{one} && {loops[0].filled(arrays, *counts)}", "ev::filled", 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
