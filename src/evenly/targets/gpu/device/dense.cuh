@@ -83,6 +83,7 @@ template <int N, bool Whole> struct atoms {
   static constexpr int value = N;
   static constexpr bool whole = Whole;
 };
+template <class T, int E> struct ahead_atoms { T own[E]; };  // what a lane has loaded for atoms of the next batch
 template <int L, int N> struct own_atoms {
   static constexpr int most = dealt<L, N>::most;
   int first = 0, count = N;
@@ -140,7 +141,7 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   }
   template <class pos> EV_DEVICE bool fills(pos count) const {
     const pos left = count % columns;
-    return left == 0 || left >= (V - 1) * lanes;
+    return count > 0 && (left == 0 || left >= (V - 1) * lanes);
   }
   template <class pos> EV_DEVICE bool has(filled width, pos first, pos count, int c) const {
     return (V > 1 && c < V - 1) || at(width, first, c) < count;
@@ -180,19 +181,30 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     return is_in(items, place, end) ? place : end - 1;
   }
   // to[i] = load(k) for the atoms of a batch. If a warp has several teams, each lane loads for some of the atoms and tells
-  // the other lanes: for the load of one number, a warp would ask for a line of each team.
-  template <class Atoms, class pos, class T, int N, class Load>
-  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, T (&to)[N], const Load& load) const {
-    if constexpr (lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8)) {
-      T mine[ceil_div(N, lanes)] = {};
+  // the other lanes: for the load of one number, a warp would ask for a line of each team. So it can load them ahead, in a
+  // register or two, for the next N atoms of each rank, while the batch before them is worked on.
+  template <class T> static constexpr bool shares = lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8);
+  template <int N, class pos, class Load> EV_DEVICE auto load_ahead(pos first, pos end, const Load& load) const {
+    using T = decltype(load(first));
+    ahead_atoms<T, ceil_div(N, lanes)> ahead = {};
+    if constexpr (shares<T>) {
       #pragma unroll
-      for (int e = 0; e < N; e += lanes)
-        if ((N % lanes == 0 || e + lane() < N) && takes(items, first, end)) mine[e / lanes] = load(atom(items, place(first, e + lane()), end));
+      for (int e = 0; e < N; e += lanes) {
+        const pos k = place(first, e + lane());
+        if (first < end && (N % lanes == 0 || e + lane() < N)) ahead.own[e / lanes] = load(k < end ? k : end - 1);
+      }
+    }
+    return ahead;
+  }
+  template <int N, class Atoms, class pos, class T, int E, class Load>
+  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, ahead_atoms<T, E>& ahead, T (&to)[Atoms::value], const Load& load) const {
+    if constexpr (shares<T>) {
       #pragma unroll
-      for (int i = 0; i < N; ++i) to[i] = shuffle_from(team.mask(), mine[i / lanes], i % lanes, lanes);
+      for (int i = 0; i < items.value; ++i) to[i] = shuffle_from(team.mask(), ahead.own[i / lanes], i % lanes, lanes);
+      ahead = load_ahead<N>(first + items.value * ranks, end, load);
     } else {
       #pragma unroll
-      for (int i = 0; i < N; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
+      for (int i = 0; i < items.value; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
     }
   }
   // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left.
