@@ -52,7 +52,7 @@ class Columns:
 
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
-        more = "width.value == 1" if self.width() > 1 else "width.apart"
+        more = "width.value == 1" if self.width() > 1 and self.dense.vector > 2 else "width.apart"
         return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
