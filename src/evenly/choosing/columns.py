@@ -61,13 +61,11 @@ def _words(st: Statistics, words: int, held: dict[str, Any], short: bool) -> tup
     each = 2 if st.mean >= held["long"] and words >= WARP else 1
     able = [1 << i for i in range(6) if 1 << i <= most]
     lanes = min(able, key=lambda k: ceil_div(words, k * each) * (k + 2))
-    # Not many rounds that leave threads idle, or take short pieces of rows.
     many = words > 2 * lanes * each and (words <= 3 * held["reduce"] or not short)
-    return (
-        _odd_words(words, (3,))
-        if many and (words % lanes or lanes < held["reduce"])
-        else (lanes, each)
-    )
+    if many and (words % lanes or lanes < held["reduce"]):
+        # Rather than many rounds that leave threads idle, or take short pieces of rows.
+        return _odd_words(words, (3,))
+    return lanes, each
 
 
 def _odd_words(words: int, able: tuple[int, ...]) -> tuple[int, int]:

@@ -12,7 +12,7 @@
 //           for (int c = 0; c < V; ++c) step(v[c], k, column[c]);
 //       for (int c = 0; c < V; ++c) v[c] = axis.fold(v[c]);   // valid where axis.leads()
 //       if (axis.leads())
-//         for (int c = 0; c < V; ++c) if (axis.has(width, first, count, c)) leave(column[c], v[c]);
+//         for (int c = 0; c < V; ++c) if (axis.leaves(width, first, count, c)) leave(column[c], v[c]);
 //     }
 //
 // Lanes inside atoms: the team takes N atoms of each of its ranks at a time. Its lanes reduce all of them at once, and each
@@ -44,8 +44,8 @@ template <int N> struct constant {
   static constexpr int value = N;
   static constexpr bool apart = N == 1;
 };
-// Single columns of short rows, where each thread has all of its columns at each time, but for its last one at the end of
-// the axis. So their addresses differ by constants.
+// Single columns of short rows, whose addresses differ by constants. Around a pass, each thread has all of its columns at
+// each time, but for its last one at the end of the axis (`fills`), so that only that one is replaced.
 struct filled : constant<1> { static constexpr bool apart = false; };
 // Single columns of short rows that lie side by side in a thread, of which there are as many in every thread: at the end of
 // the axis it has some that others have, too. A warp loads from several rows at once. If they are adjacent, and a row is
