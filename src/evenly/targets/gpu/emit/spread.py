@@ -120,19 +120,37 @@ class Spread(Columns):
         writer, text = self.writer, self.text
         words = {id(s): text.unique("stored") for s in self.word_stores()}
         stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
-        has = self.has(self.c)
-        with writer.compound(f"if ({self.axis}.leads())" if self.dense.folds else ""):
+        leads = f"if ({self.axis}.leads())" if self.dense.folds else ""
+        with writer.compound(leads), self.each_word() as word:
             for s in self.word_stores():
                 writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
-            with self.each_column(), writer.compound(f"if ({has})"):
+            with self.of_word(word):
                 writer.spreads, writer.stored = True, stored
                 writer.block(block)
                 writer.spreads, writer.stored = False, {}
+            if words:
+                writer.line(f"const int {self.c} = {word};")
             for s in self.word_stores():
-                with self.each_column("width.value"):
-                    to = f"{text.array(s.array)}.data + {text.index(s)}"
-                    word = f"{words[id(s)]} + {self.c}"
-                    writer.line(f"if ({has}) ev::store_word(width, {to}, {word});")
+                given = f"{self.address(s)}, {words[id(s)]} + {self.c}"
+                writer.line(f"ev::store_word(width, {given});")
+
+    @contextmanager
+    def each_word(self) -> Iterator[str]:
+        """Open an unrolled loop over the words of a thread on the axis. Yields the name of its first column."""
+        word = self.text.unique("first_c")
+        self.writer.line("#pragma unroll")
+        head = f"for (int {word} = 0; {word} < {self.dense.vector}; {word} += width.value)"
+        leaves = f"{self.axis}.leaves(width, {self.first}, {self.count}, {word})"
+        with self.writer.compound(head), self.writer.compound(f"if ({leaves})"):
+            yield word
+
+    @contextmanager
+    def of_word(self, word: str) -> Iterator[None]:
+        """Open an unrolled loop over the columns of a word."""
+        c = self.c
+        self.writer.line("#pragma unroll")
+        with self.writer.compound(f"for (int {c} = {word}; {c} < {word} + width.value; ++{c})"):
+            yield
 
     def word_stores(self) -> list[ir.Store]:
         """Return the stores that wait for all columns of a thread: nothing else reads or stores in their arrays."""
@@ -179,14 +197,7 @@ class Spread(Columns):
         writer.lines[-1] += ";"
         writer.in_pass = writer.ascends = False
         self.bound(s)
-        half = (
-            self.width() > 1 and writer.items > 1
-        )  # singles take more loads, and registers for their places
-        items = (
-            f"width.value == 1 ? {writer.items // 2} : {writer.items}"
-            if half
-            else f"{writer.items}"
-        )
+        items = self.at_once(writer.items)
         over = f"{self.batch.first}, {self.batch.end}, {self.axis}.ranks"
         writer.line(f"ev::in_batches<{items}>({over}, {self.batch.run});")
 
