@@ -60,7 +60,7 @@ def attention(
 
     Q: (m, d), K: (n, d), V: (n, e), real. scale: default 1 / sqrt(d). It is
     `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. The
-    weights, (nonzeros,), are kept for the gradients. More: see `spmv`.
+    scores are kept nowhere; gradients compute them again. More: see `spmv`.
     """
     m, n = _shape(pattern)
     _check(pattern, Q=(Q, (m, *_width(Q))), K=(K, (n, *_width(Q))), V=(V, (n, *_width(V))))

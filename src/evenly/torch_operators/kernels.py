@@ -19,16 +19,19 @@ def place(order, k):
 
 
 @ev.kernel
-def spmv(P, order, values, x, y):
+def spmv(P, order, values, x, y, adds=None):
     for row in P.tiles():
-        y[row] = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        product = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        y[row] = product if adds is None else y[row] + product
 
 
 @ev.kernel
-def spmm(P, order, values, B, C):
+def spmm(P, order, values, B, C, adds=None):
+    """C = A B, or C += A B if `adds` is not None."""
     for row in P.tiles():
         for j in ev.lanes(B.shape[1]):
-            C[row, j] = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            product = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            C[row, j] = product if adds is None else C[row, j] + product
 
 
 @ev.kernel
@@ -59,21 +62,50 @@ def softmax_backward(P, order, result, gradient, out):
             out[at] = result[at] * (gradient[at] - mean)
 
 
+@ev.func
+def score(P, k, row, Q, K, scale):
+    """The score of nonzero k, scale times the product of a row of Q and one of K."""
+    return scale * sum(Q[row, i] * K[P.column(k), i] for i in ev.lanes(Q.shape[1]))
+
+
 @ev.kernel
-def attention(P, Q, K, V, weights, out, scale):
-    """weights = softmax(scale Q K^T) over each row of the pattern, in its own order; out = weights V."""
+def attention_of_rows(P, Q, K, V, G, logs, dQ, means, scale):
+    """dQ, the gradient of Q, for the gradient G of the result. means: (m, 1), of the gradients of each row's weights.
+
+    logs: (m, 1), the logarithm of the sum of exponentials of each row's scores. weight = exp(score - logs).
+    """
     for row in P.tiles():
-        for k in P.atoms(row):
-            column = P.column(k)
-            dot = sum(Q[row, j] * K[column, j] for j in ev.lanes(Q.shape[1]))
-            weights[k] = scale * dot
-        top = max((weights[k] for k in P.atoms(row)), default=-math.inf)
-        total = 0.0
-        for k in P.atoms(row):
-            weight = math.exp(weights[k] - top)
-            weights[k] = weight
-            total += weight
-        for k in P.atoms(row):
-            weights[k] = weights[k] / total
-        for j in ev.lanes(V.shape[1]):
-            out[row, j] = sum(weights[k] * V[P.column(k), j] for k in P.atoms(row))
+        for j in ev.lanes(K.shape[1]):
+            mean = 0.0
+            mixed = 0.0
+            changed = 0.0
+            for k in P.atoms(row):
+                weight = math.exp(score(P, k, row, Q, K, scale) - logs[row, 0])
+                through = weight * score(P, k, row, G, V, 1)
+                mean += through
+                mixed += weight * K[P.column(k), j]
+                changed += through * K[P.column(k), j]
+            dQ[row, j] = scale * (changed - mean * mixed)
+            if j < means.shape[1]:
+                means[row, j] = mean
+
+
+@ev.kernel
+def attention_of_columns(T, Q, K, V, G, logs, means, dK, dV, scale):
+    """dK and dV, or one of them, the other is None; T: the transposed pattern. Others: see `attention_of_rows`."""
+    for column in T.tiles():
+        for j in ev.lanes(G.shape[1] if dK is None else Q.shape[1]):
+            of_K = 0.0
+            of_V = 0.0
+            for k in T.atoms(column):
+                row = T.column(k)
+                weight = math.exp(score(T, k, column, K, Q, scale) - logs[row, 0])
+                if dV is not None:
+                    of_V += weight * G[row, j]
+                if dK is not None:
+                    through = score(T, k, column, V, G, 1) - means[row, 0]
+                    of_K += weight * through * Q[row, j]
+            if dK is not None:
+                dK[column, j] = scale * of_K
+            if dV is not None:
+                dV[column, j] = of_V

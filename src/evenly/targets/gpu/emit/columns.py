@@ -14,6 +14,8 @@ from evenly.language.types import POS
 if TYPE_CHECKING:
     from .owner import Owner
 
+STEP = ir.Var("step", POS)  # from one atom of a thread to its next
+
 
 class Columns:
     """What the writers of such loops share. axis: the name of the team along the axis."""
@@ -31,14 +33,14 @@ class Columns:
     def stop(self) -> str:
         return self.text.expr(ir.Cast(self.loop.stop, POS))
 
-    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], count: str) -> None:
+    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], *counts: str) -> None:
         """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones.
 
-        count: the length of the axis, which has to consist of them, too: it may be shorter than the rows.
+        counts: the lengths of axes, which have to consist of them, too: they may be shorter than the rows.
         """
         line = self.writer.line
         if width > 1:
-            fits = self.fit(width, arrays, count)
+            fits = self.fit(width, arrays, *counts)
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
         line(f"{'else ' if width > 1 else ''}{body}(ev::constant<1>());")
 

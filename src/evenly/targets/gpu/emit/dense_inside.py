@@ -18,10 +18,9 @@ from evenly.language.accesses import always
 from evenly.language.dense import inside_passes
 from evenly.language.schedule_code import whole_tile
 
-from .columns import Columns
+from .columns import STEP, Columns
 from .expressions import ctype
 from .shared_lanes import reduced, stores_apart
-from .spread import STEP
 from .statements import fields_of, members
 
 if TYPE_CHECKING:
