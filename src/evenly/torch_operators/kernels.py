@@ -19,19 +19,16 @@ def place(order, k):
 
 
 @ev.kernel
-def spmv(P, order, values, x, y, adds=None):
+def spmv(P, order, values, x, y):
     for row in P.tiles():
-        product = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
-        y[row] = product if adds is None else y[row] + product
+        y[row] = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
 
 
 @ev.kernel
-def spmm(P, order, values, B, C, adds=None):
-    """C = A B, or C += A B if `adds` is not None."""
+def spmm(P, order, values, B, C):
     for row in P.tiles():
         for j in ev.lanes(B.shape[1]):
-            product = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
-            C[row, j] = product if adds is None else C[row, j] + product
+            C[row, j] = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
 
 
 @ev.kernel

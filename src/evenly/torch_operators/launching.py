@@ -13,8 +13,7 @@ _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionar
 
 
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
-NEAR = 3 << 23  # bytes that lie in it, beside what passes through
-MOVED = 72  # bytes of memory that moving a value takes, which lies anywhere
+NEAR = 1 << 24  # bytes of values that lie in it, beside what passes through
 
 
 class Structure:
@@ -30,9 +29,9 @@ class Structure:
         # No kernel here reads values of a layout: the columns stand in for them.
         arrays, shape = (columns, columns, offsets), (len(offsets) - 1, width)
         self.layout = ev.csr(arrays, shape=shape, check=False)
-        self.offsets, self.columns, self.width = offsets, columns, width
+        self.columns, self.width = columns, width
         self.plans: dict[Any, ev.Plan] = {}
-        self._panels: dict[int, list[tuple[Structure, Any]]] = {}
+        self._steps: dict[int, tuple[Any, Any]] = {}
         _known[_key(offsets, columns, width)] = self
 
     def run(self, kernel: ev.Kernel, *given: Any) -> None:
@@ -47,36 +46,31 @@ class Structure:
             plan = self.plans[key] = kernel.plan(self.layout, *given).release()
         plan(self.layout, *given)
 
-    def product(self, kernel: ev.Kernel, order: Any, values: Any, X: Any, out: Any) -> None:
-        """Run a product with `values`. Where its threads would fetch them from all over memory, it does less at a time.
+    def product(self, kernel: ev.Kernel, order: Any, values: Any, *arrays: Any) -> None:
+        """Run a product with `values`. Where its threads would fetch them from all over memory, they are moved first.
 
-        A kernel that reads values beside rows of a dense matrix would drive these out of the cache. So it is run for
-        some of the columns after the other, or values are moved first, whichever moves fewer bytes.
+        A kernel that reads values beside rows of a dense matrix would drive these out of the cache.
         """
-        size = values.element_size()
-        if order is None or self.reach * size <= FAR or not values.is_cuda:
-            self.run(kernel, order, values, X, out, None)
-            return
-        count = -(-(self.reach * size + _bytes(X)) // NEAR)
-        if size >= 4 and 2 * (count - 1) * _bytes(out) < MOVED * len(values):
-            for i, (panel, places) in enumerate(self.panels(count, order)):
-                panel.run(kernel, places, values, X, out, 1 if i else None)
-            return
-        self.run(kernel, None, values.detach().index_select(0, order), X, out, None)
+        if order is not None and self.reach * values.element_size() > FAR and values.is_cuda:
+            parts = -(-len(values) * values.element_size() // NEAR)
+            first, order = self.steps(order, parts)
+            values = values.detach().index_select(0, first)
+        self.run(kernel, order, values, *arrays)
 
-    def panels(self, count: int, order: Any) -> list[tuple[Structure, Any]]:
-        """Return the pattern and its order in `count` parts of equally many columns. They are made once."""
-        if count not in self._panels:
-            each = -(-self.width // count)
-            cuts = [(i * each, (i + 1) * each) for i in range(count)]
-            self._panels[count] = [self._panel(*cut, order) for cut in cuts]
-        return self._panels[count]
+    def steps(self, order: Any, parts: int) -> tuple[Any, Any]:
+        """Return the order of nonzeros in two steps, values[order] = values[first][second]. It is made once.
 
-    def _panel(self, first: int, end: int, order: Any) -> tuple[Structure, Any]:
-        inside = (self.columns >= first) & (self.columns < end)
-        before = torch.nn.functional.pad(inside.cumsum(0, dtype=self.offsets.dtype), (1, 0))
-        offsets = before.index_select(0, self.offsets)
-        return Structure(offsets, self.columns[inside], self.width), order[inside]
+        first: the nonzeros of some columns after the other, each in their order here. So the values that are read at a
+        time are few, if a row of the other matrix has them side by side. second: of these, each row has some of each
+        part, and the next row those beside them.
+        """
+        if parts not in self._steps:
+            each = max(-(-self.width // parts), 1)
+            by_part = torch.sort(self.columns // each, stable=True).indices
+            second = torch.empty_like(order)
+            second[by_part] = torch.arange(len(order), dtype=order.dtype, device=order.device)
+            self._steps[parts] = order[by_part], second
+        return self._steps[parts]
 
 
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
@@ -89,10 +83,6 @@ def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
 def _kind(x: Any) -> Any:
     """Return what a plan depends on: the type and the width of an array, the type of a number."""
     return (x.dtype, x.shape[1:]) if isinstance(x, torch.Tensor) else type(x)
-
-
-def _bytes(x: Any) -> int:
-    return int(x.numel() * x.element_size())
 
 
 def _key(offsets: Any, columns: Any, width: int) -> Any:
