@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.torch_operators.problems import NAMES, OPERATORS, Problem, attention, modules
+from tests.torch_operators.problems import (
+    NAMES,
+    OPERATORS,
+    Problem,
+    attention,
+    attention_and_gradients,
+    modules,
+)  # fmt: skip
 
 torch, ours = modules()
 ONCE = "softmax", "attention"  # of real numbers, and their gradients have none
@@ -83,6 +90,13 @@ def test_narrow_floats_are_summed_in_32_bits(operator: str, dtype: str) -> None:
         y.data.copy_(x.data)
     close(found.double(), wide.dense(operator), rtol=2 * eps, atol=32 * eps)
     problem.gradients(found, operands)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_attention_of_keys_as_wide_as_values(dtype: str) -> None:
+    eps = torch.finfo(getattr(torch, dtype)).eps
+    for found, wanted in attention_and_gradients(8, "cpu", dtype):
+        close(found.double(), wanted, rtol=4 * eps, atol=16 * eps)
 
 
 def test_the_same_bits_in_every_run() -> None:

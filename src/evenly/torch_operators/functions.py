@@ -100,17 +100,22 @@ def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:
     """Raise InputError unless the tensors have their shapes, one dtype, and the device of the pattern."""
     first = ""
     for name, (x, shape) in given.items():
-        if not isinstance(x, torch.Tensor) or x.layout != torch.strided:
-            raise InputError(name, expected="a dense tensor", given=type(x).__name__)
+        check_tensor(x, name, pattern.offsets.device, "pattern")
         if tuple(x.shape) != tuple(shape):
             expected = f"shape {tuple(shape)}, for a pattern of shape {pattern.shape}"
             raise InputError(name, expected=expected, given=f"shape {tuple(x.shape)}")
-        if x.device != pattern.offsets.device:
-            expected = f"a tensor on the pattern's device, {pattern.offsets.device}"
-            raise InputError(name, expected=expected, given=f"one on {x.device}")
-        if x.dtype not in TYPES:
-            raise InputError(name, expected="floats or complex numbers", given=f"dtype {x.dtype}")
         if first and x.dtype != given[first][0].dtype:
             expected = f"the dtype of {first}, {given[first][0].dtype}"
             raise InputError(name, expected=expected, given=f"dtype {x.dtype}")
         first = first or name
+
+
+def check_tensor(x: Any, name: str, device: Any, beside: str) -> None:
+    """Raise InputError unless x is a dense tensor of a type that there is, on the device of what `beside` names."""
+    if not isinstance(x, torch.Tensor) or x.layout != torch.strided:
+        raise InputError(name, expected="a dense tensor", given=type(x).__name__)
+    if x.device != device:
+        expected = f"a tensor on the device of the {beside}, {device}"
+        raise InputError(name, expected=expected, given=f"one on {x.device}")
+    if x.dtype not in TYPES:
+        raise InputError(name, expected="floats or complex numbers", given=f"dtype {x.dtype}")

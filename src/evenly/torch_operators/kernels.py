@@ -106,3 +106,19 @@ def attention_of_columns(T, Q, K, V, G, logs, means, dK, dV, scale):
                 dK[column, j] = scale * of_K
             if dV is not None:
                 dV[column, j] = of_V
+
+
+@ev.kernel
+def repeat(R, y, out):
+    """Each element of a list is what y has for the list."""
+    for t in R.tiles():
+        for k in R.atoms(t):
+            out[k] = y[t]
+
+
+@ev.kernel
+def repeat_rows(R, y, out):
+    for t in R.tiles():
+        for k in R.atoms(t):
+            for j in ev.lanes(y.shape[1]):
+                out[k, j] = y[t, j]

@@ -1,4 +1,4 @@
-"""Plans of kernels over patterns. They are kept with a pattern, and found again by the addresses of its tensors."""
+"""Plans of kernels over patterns and lists. They are kept with these, and found again by the addresses of tensors."""
 
 from __future__ import annotations
 
@@ -8,16 +8,37 @@ from typing import Any
 import torch
 
 import evenly as ev
+from evenly.algorithms.ragged.jagged_to_padded import Places
 
 _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionary()
-
+_known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDictionary()
 
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
 NEAR = 1 << 24  # bytes of values that lie in it, beside what passes through
 
 
-class Structure:
-    """The layout of a pattern's tensors, and plans of kernels over it, by the types and widths of arguments.
+class Plans:
+    """A layout, and plans of kernels over it, by the types and widths of arguments."""
+
+    def __init__(self, layout: Any) -> None:
+        self.layout = layout
+        self.plans: dict[Any, ev.Plan] = {}
+
+    def run(self, kernel: ev.Kernel, *given: Any) -> None:
+        """Run a kernel on this layout. The schedule is chosen once for arrays of such types and widths.
+
+        given: arrays, layouts, numbers, and None for what there is not.
+        """
+        key = kernel, *map(_kind, given)
+        given = tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in given)
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
+        plan(self.layout, *given)
+
+
+class Structure(Plans):
+    """The layout of a pattern's tensors.
 
     reach: over how many values those lie, about, that are read at a time through the pattern's order.
     """
@@ -28,23 +49,10 @@ class Structure:
         """width: how many columns there are."""
         # No kernel here reads values of a layout: the columns stand in for them.
         arrays, shape = (columns, columns, offsets), (len(offsets) - 1, width)
-        self.layout = ev.csr(arrays, shape=shape, check=False)
+        super().__init__(ev.csr(arrays, shape=shape, check=False))
         self.columns, self.width = columns, width
-        self.plans: dict[Any, ev.Plan] = {}
         self._steps: dict[int, tuple[Any, Any]] = {}
-        _known[_key(offsets, columns, width)] = self
-
-    def run(self, kernel: ev.Kernel, *given: Any) -> None:
-        """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths.
-
-        given: arrays, numbers, and None for what there is not.
-        """
-        key = kernel, *map(_kind, given)
-        given = tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in given)
-        plan = self.plans.get(key)
-        if plan is None:
-            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
-        plan(self.layout, *given)
+        _known[_key(width, offsets, columns)] = self
 
     def product(self, kernel: ev.Kernel, order: Any, values: Any, *arrays: Any) -> None:
         """Run a product with `values`. Where its threads would fetch them from all over memory, they are moved first.
@@ -76,8 +84,28 @@ class Structure:
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
     """Return the structure of a pattern's tensors: the pattern's own, or a new one for other tensors."""
     width = len(t_offsets) - 1
-    found = _known.get(_key(offsets, columns, width))
+    found = _known.get(_key(width, offsets, columns))
     return Structure(offsets, columns, width) if found is None else found
+
+
+class Segments(Plans):
+    """The layout of lists. padded: of lists that are filled up to one length."""
+
+    def __init__(self, offsets: Any, count: int) -> None:
+        super().__init__(ev.ragged(offsets, num_atoms=count, check=False))
+        self._padded: dict[int, Plans] = {}
+        _known_lists[_key(count, offsets)] = self
+
+    def padded(self, length: int) -> Plans:
+        if length not in self._padded:
+            self._padded[length] = Plans(Places(self.layout.num_tiles, length))
+        return self._padded[length]
+
+
+def segments(offsets: Any, count: int) -> Segments:
+    """Return the layout of lists of `count` elements: the lists' own, or a new one for other tensors."""
+    found = _known_lists.get(_key(count, offsets))
+    return Segments(offsets, count) if found is None else found
 
 
 def _kind(x: Any) -> Any:
@@ -85,6 +113,5 @@ def _kind(x: Any) -> Any:
     return (x.dtype, x.shape[1:]) if isinstance(x, torch.Tensor) else type(x)
 
 
-def _key(offsets: Any, columns: Any, width: int) -> Any:
-    given = offsets, columns
-    return width, *((x.data_ptr(), len(x), x.dtype, x.device) for x in given)
+def _key(size: int, *given: Any) -> Any:
+    return size, *((x.data_ptr(), len(x), x.dtype, x.device) for x in given)
