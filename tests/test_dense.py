@@ -247,7 +247,7 @@ def test_lanes_inside_of_lanes_around_a_pass_are_walked_once_for_all_of_these(na
     matrix = equal_rows(5, 7, 20)
     args = CASES["chosen"].arguments(ev.csr(matrix), matrix, 8, np.float32)
     (code,) = emitted(CASES["chosen"].kernel, args, ALONG[name])
-    assert code.source.count("axis.fold_lanes(") == 1
+    assert code.source.count("axis.deal_to_all(") == 1
     for array in "V", "Z":
         assert len(re.findall(rf"ev::load_word\(.*\ba_{array}\.data", code.source)) == 1
         assert not re.search(rf"\ba_{array}\[", code.source)

@@ -13,7 +13,7 @@ from evenly.language import ir, walk
 from evenly.language.accesses import always
 from evenly.language.dense import lane_parts
 
-from .dense_inside import FITS, Inside
+from .dense_inside import Inside
 from .expressions import ctype
 from .statements import fields_of
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 MOST_HELD = 72  # registers of what is loaded at a time
 ROWS = 8  # for the places of two further rows
-FEWEST = 512  # threads that a multiprocessor should hold in any case: 128 registers each
+# The threads that a multiprocessor should hold, if these are so many at most; in any case.
+FITS = ((32, 1024), (56, 768))
+FEWEST = 512
 
 
 class Both(Inside):

@@ -448,9 +448,7 @@ class Along(Columns):
         """Write the reduction over the threads of an atom, all of which have the result."""
         writer, text = self.writer, self.text
         whole, named = self.values()
+        writer.line(f"{self.axis}.deal_to_all({whole});")
         with self.inside.each_atom():
-            writer.line(
-                f"{whole}[{self.inside.item}] = {self.axis}.fold_lanes({whole}[{self.inside.item}]);"
-            )
             for v, part in named.items():
                 writer.line(f"{text.var(v)} = {part};")
