@@ -3,9 +3,9 @@
     python benchmarks/torch_operators.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
 
 Needs a GPU and PyTorch. Beside SpMM stands torch.sparse.mm, beside attention the chain of our SDDMM, softmax and
-SpMM, beside sums, means and packing of lists of rows of 512 a copy. Forward: C = A B. Backward: both gradients, of A's values at the pattern and of B. PyTorch's
-backward makes no gradient for values of CSR here, so that of B alone is measured, as the product with a CSR matrix of
-the transpose that is made beforehand.
+SpMM, beside sums, means and packing of lists of rows of 512 a copy. Forward: C = A B. Backward: both gradients, of A's
+values at the pattern and of B. PyTorch's backward makes no gradient for values of CSR here, so that of B alone is
+measured, as the product with a CSR matrix of the transpose that is made beforehand.
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ def test_mistakes(said: str) -> None:
     assert str(caught.value).startswith(said)
 
 
-def test_values_are_moved_where_threads_would_fetch_them_from_all_over_memory(
+def test_products_with_the_transpose_go_in_parts_where_threads_would_fetch_from_all_over_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As on a GPU: here by tensors that say that they are on one."""
@@ -253,18 +253,38 @@ def test_values_are_moved_where_threads_would_fetch_them_from_all_over_memory(
     assert pattern.reach(order.as_subclass(There)) == (9 + 5) // 2
     assert pattern.reach(order) == pattern.reach(None) == 0
     problem = Problem("empty in the middle")
-    turned = problem.pattern.T
-    found: list[Any] = []
-    monkeypatch.setattr(turned._structure, "run", lambda kernel, *given: found.append(given[:2]))
+    turned, X, out = problem.pattern.T, problem.X.detach(), torch.empty(problem.B.shape[0], 2)
     values = problem.values.detach().as_subclass(There)
-    for far, near, moved in ((0, 1 << 30, True), (0, 16, True), (1 << 40, 16, False)):
+    found: list[Any] = []
+    run = "evenly.torch_operators.launching.Structure.run"
+    monkeypatch.setattr(run, lambda self, kernel, *given: found.append(given))
+    monkeypatch.setattr(turned._structure, "reach", len(values))
+    monkeypatch.setattr(launching, "PANEL", -(-(values.nbytes + X.nbytes) // 3))
+    for far, moved, calls in ((1 << 40, 0, 1), (0, 0, 1), (0, 1 << 40, 3)):
         monkeypatch.setattr(launching, "FAR", far)
-        monkeypatch.setattr(launching, "NEAR", near)
-        monkeypatch.setattr(turned._structure, "reach", 10)
-        turned._structure.product(None, turned.order, values)
-        order, given = found.pop()
-        assert (order is turned.order) == (given is values) == (not moved)
-        close(torch.Tensor(given)[order], torch.Tensor(values)[turned.order])
+        monkeypatch.setattr(launching, "MOVED", moved)
+        found.clear()
+        turned._structure.product(None, turned.order, values, X, out)
+        assert [given[-1] for given in found] == [None, 1, 1][:calls]
+        places = torch.cat([order for order, *_ in found])
+        close(places.sort().values, turned.order.sort().values)
+        if not moved:
+            order, given, *_ = found[0]
+            assert (order is turned.order) == (given is values) == (far > 0)
+            close(torch.Tensor(given)[order], torch.Tensor(values)[turned.order])
+
+
+def test_panels_of_a_pattern_add_up_to_it() -> None:
+    from evenly.torch_operators import kernels
+
+    problem = Problem("unsorted columns")
+    turned, values, X = problem.pattern.T, problem.values.detach(), problem.X.detach()
+    wanted = ours.spmm(turned, values, X)
+    for count in (1, 2, 3, 9):
+        out = torch.full_like(wanted, torch.nan)
+        for i, (panel, order) in enumerate(turned._structure.panels(turned.order, count)):
+            panel.run(kernels.spmm, order, values, X, out, 1 if i else None)
+        close(out, wanted)
 
 
 def test_values_are_moved_part_by_part() -> None:

@@ -19,16 +19,19 @@ def place(order, k):
 
 
 @ev.kernel
-def spmv(P, order, values, x, y):
+def spmv(P, order, values, x, y, adds):
+    """y = A x, or y += A x if `adds` is not None."""
     for row in P.tiles():
-        y[row] = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        product = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        y[row] = product if adds is None else y[row] + product
 
 
 @ev.kernel
-def spmm(P, order, values, B, C):
+def spmm(P, order, values, B, C, adds):
     for row in P.tiles():
         for j in ev.lanes(B.shape[1]):
-            C[row, j] = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            product = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            C[row, j] = product if adds is None else C[row, j] + product
 
 
 @ev.kernel

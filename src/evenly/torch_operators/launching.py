@@ -14,7 +14,9 @@ _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionar
 _known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDictionary()
 
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
-NEAR = 1 << 24  # bytes of values that lie in it, beside what passes through
+NEAR = 1 << 23  # bytes of values that lie in it, beside what passes through
+PANEL = 3 << 23  # bytes of values and of rows that do
+MOVED = 48  # bytes that moving a value in two steps takes, about, for which rows of a result may be added to instead
 
 
 class Plans:
@@ -50,20 +52,42 @@ class Structure(Plans):
         # No kernel here reads values of a layout: the columns stand in for them.
         arrays, shape = (columns, columns, offsets), (len(offsets) - 1, width)
         super().__init__(ev.csr(arrays, shape=shape, check=False))
-        self.columns, self.width = columns, width
+        self.offsets, self.columns, self.width = offsets, columns, width
+        self._panels: dict[int, list[tuple[Structure, Any]]] = {}
         self._steps: dict[int, tuple[Any, Any]] = {}
         _known[_key(width, offsets, columns)] = self
 
-    def product(self, kernel: ev.Kernel, order: Any, values: Any, *arrays: Any) -> None:
-        """Run a product with `values`. Where its threads would fetch them from all over memory, they are moved first.
+    def product(self, kernel: ev.Kernel, order: Any, values: Any, X: Any, out: Any) -> None:
+        """Run a product with `values`. Where its threads would fetch them from all over memory, it goes in parts.
 
-        A kernel that reads values beside rows of a dense matrix would drive these out of the cache.
+        A kernel that reads values beside rows of a dense matrix would drive these out of the cache. So the product of
+        some of the columns is added after the other, or, if rows of the result are long, values are moved first.
         """
-        if order is not None and self.reach * values.element_size() > FAR and values.is_cuda:
-            parts = -(-len(values) * values.element_size() // NEAR)
-            first, order = self.steps(order, parts)
-            values = values.detach().index_select(0, first)
-        self.run(kernel, order, values, *arrays)
+        size = values.element_size()
+        if order is None or self.reach * size <= FAR or not values.is_cuda:
+            self.run(kernel, order, values, X, out, None)
+            return
+        count = -(-(values.nbytes + X.nbytes) // PANEL)
+        if size >= 4 and 2 * (count - 1) * out.nbytes < MOVED * len(values):
+            for i, (panel, places) in enumerate(self.panels(order, count)):
+                panel.run(kernel, places, values, X, out, 1 if i else None)
+            return
+        first, second = self.steps(order, -(-values.nbytes // NEAR))
+        self.run(kernel, second, values.detach().index_select(0, first), X, out, None)
+
+    def panels(self, order: Any, count: int) -> list[tuple[Structure, Any]]:
+        """Return the pattern and its order in `count` parts of equally many columns. They are made once."""
+        if count not in self._panels:
+            each = -(-self.width // count)
+            cuts = [(i * each, (i + 1) * each) for i in range(count)]
+            self._panels[count] = [self._panel(order, *cut) for cut in cuts]
+        return self._panels[count]
+
+    def _panel(self, order: Any, first: int, end: int) -> tuple[Structure, Any]:
+        inside = (self.columns >= first) & (self.columns < end)
+        before = torch.nn.functional.pad(inside.cumsum(0, dtype=self.offsets.dtype), (1, 0))
+        offsets = before.index_select(0, self.offsets)
+        return Structure(offsets, self.columns[inside], self.width), order[inside]
 
     def steps(self, order: Any, parts: int) -> tuple[Any, Any]:
         """Return the order of nonzeros in two steps, values[order] = values[first][second]. It is made once.

@@ -21,6 +21,16 @@ NONE = (-math.inf, 0.0, 0.0)  # the mean of no rows
 
 
 @ev.func
+def product(A, k, row, Q, K, Q_turned, K_turned):
+    """The product of the rows of Q and K that nonzero k is at."""
+    column = A.column(k)
+    return sum(
+        kit.element(Q, row, i, Q_turned) * kit.element(K, column, i, K_turned)
+        for i in ev.lanes(kit.width(Q, Q_turned))
+    )
+
+
+@ev.func
 def joined(a, b):
     """Two weighed sums as one: (top, total, mixed), sums of weights and of weighed rows, over e to the power top."""
     top = max(a[0], b[0])
@@ -51,12 +61,7 @@ def attention_rows(
                 joined,
                 (
                     (
-                        scale
-                        * sum(
-                            kit.element(Q, row, i, Q_turned)
-                            * kit.element(K, A.column(k), i, K_turned)
-                            for i in ev.lanes(kit.width(Q, Q_turned))
-                        ),
+                        scale * product(A, k, row, Q, K, Q_turned, K_turned),
                         one,
                         kit.element(V, A.column(k), j, V_turned) * one,
                     )

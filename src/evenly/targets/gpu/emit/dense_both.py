@@ -20,7 +20,7 @@ from .statements import fields_of
 if TYPE_CHECKING:
     from .spread import Spread
 
-MOST_HELD = 72  # registers of what is loaded at a time
+MOST_HELD = 52  # registers of what is loaded at a time
 ROWS = 8  # for the places of two further rows
 # The threads that a multiprocessor should hold, if these are so many at most; in any case.
 FITS = ((32, 1024), (56, 768))
