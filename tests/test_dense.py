@@ -65,6 +65,13 @@ def test_every_width(name: str, dtype: Any) -> None:
         check("spmm", equal_rows(5, 7, 20), width, dtype, on_simt("spmm", ALONG[name]))
 
 
+@pytest.mark.parametrize("case", ["spmm", "sddmm"])
+def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> None:
+    schedule, matrix = ev.GroupMapped(16, lanes=8, vector=3), equal_rows(5, 7, 20)
+    for width in (16, 17, 23, 24, 25, 41):
+        check(case, matrix, width, np.float32, on_simt(case, schedule))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("name", ALONG)
@@ -209,9 +216,11 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, "width.value == 1 ? 1 : 2"), (32, 1):
+    half = "width.value == 1 || rounds.value > 1"
+    for vector, atoms in (4, f"{half} ? 2 : 4"), (16, f"{half} ? 1 : 2"), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
-        assert f"axis.template in_batches<({atoms})>" in code.source
+        assert f"constexpr int most = {atoms};" in code.source
+        assert "axis.template in_batches<most>" in code.source
 
 
 def test_all_blocks_share_a_huge_tile_whose_atoms_have_nothing_in_common(
@@ -278,7 +287,7 @@ def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
     for kernel in twice, ragged:
         (code,) = emitted(kernel, (A, X, Z, out), ALONG["group 8"])
         assert "ev::along" in code.source
-        assert "axis.template in_batches<(1)>" in code.source
+        assert "constexpr int most = 1;" in code.source
         wanted, found = np.zeros_like(out), np.zeros_like(out)
         kernel.on("python")(A, X, Z, wanted)
         kernel[ALONG["group 8"]].on("simt")(A, X, Z, found)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse as sp
 
 from evenly.bench.contender import Contender, LeftOut
 from evenly.bench.cpu import CpuBench
@@ -82,3 +84,12 @@ def test_mistakes(evenly, options, said):
     ran = evenly("bench", "linalg", *options)
     assert ran.status == 2
     assert said in ran.err and len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".npz"])
+def test_complex_matrices_are_left_out_by_name(evenly, tmp_path, ending):
+    made = sp.csr_array(np.array([[1 + 2j, 0], [0, 3]]))
+    (scipy.io.mmwrite if ending == ".mtx" else sp.save_npz)(tmp_path / f"turned{ending}", made)
+    ran = evenly("bench", "linalg", tmp_path, "--target", "cpu", "--only", "turned")
+    said = "turned: expected real values, for float32, got complex ones; hint: evenly spmm FILE --dtype complex64 measures one"
+    assert ran.status == 2 and said in ran.err

@@ -47,11 +47,39 @@ def test_words_of_16_bytes_along_the_axis() -> None:
 
 
 def test_widths_that_words_do_not_fill() -> None:
-    matrix = generators.uniform(200_000, 16)
-    assert chosen(matrix, 33) == ev.GroupMapped(8, lanes=8, vector=5)
-    assert chosen(matrix, 31) == ev.GroupMapped(8, lanes=8, vector=4)
+    matrix, long = generators.uniform(200_000, 16), generators.banded(50_000, 64)
+    assert chosen(matrix, 33) == ev.GroupMapped(16, lanes=16, vector=3)
+    assert chosen(matrix, 5) == ev.GroupMapped(8, lanes=8, vector=1)
+    assert chosen(matrix, 257) == ev.GroupMapped(32, lanes=32, vector=9)
+    assert chosen(long, 17) == ev.GroupMapped(8, lanes=2, vector=9)
+    assert chosen(long, 33) == ev.GroupMapped(16, lanes=8, vector=5)
+    assert chosen(generators.stencil(512), 9) == ev.GroupMapped(2, lanes=2, vector=5)
     assert not getattr(chosen(matrix, 1), "vector", 1) > 1  # as an SpMV
     assert chosen(matrix, 0) == chosen(matrix, 1)
+
+
+@pytest.mark.parametrize(("columns", "schedule"), [
+    (30, ev.GroupMapped(16, lanes=16, vector=2)),
+    (34, ev.GroupMapped(8, lanes=8, vector=6)),
+    (66, ev.GroupMapped(16, lanes=16, vector=6)),
+    (258, ev.GroupMapped(32, lanes=32, vector=10)),
+])  # fmt: skip
+def test_words_of_two_columns(columns: int, schedule: Any) -> None:
+    assert chosen(generators.uniform(200_000, 16), columns) == schedule
+
+
+def test_every_thread_has_all_columns_but_its_last() -> None:
+    """So that the code for such columns is taken, not the one that tests each of them."""
+    for matrix in (
+        generators.uniform(2_000, 16),
+        generators.banded(2_000, 64),
+        generators.stencil(50),
+    ):
+        for n in range(1, 301, 2):
+            made = chosen(matrix, n)
+            lanes, vector = getattr(made, "lanes", 1), getattr(made, "vector", 1)
+            left = n % (lanes * vector)
+            assert left == 0 or left >= (vector - 1) * lanes, (n, made)
 
 
 def test_longer_tiles_get_more_threads() -> None:
@@ -76,10 +104,10 @@ def test_threads_of_an_atom() -> None:
 
     uniform = generators.uniform(200_000, 16)
     assert made(32, uniform) == ev.GroupMapped(8, lanes=8, vector=4)
-    assert made(128, uniform) == ev.GroupMapped(16, lanes=16, vector=4)
-    assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(16, lanes=16, vector=4)
-    assert made(64, generators.banded(50_000, 64)) == ev.GroupMapped(8, items=8, lanes=8, vector=4)
-    assert made(128, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
+    assert made(128, uniform) == ev.GroupMapped(16, lanes=16, vector=8)
+    assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(16, lanes=16, vector=8)
+    assert made(64, generators.banded(50_000, 64)) == ev.GroupMapped(8, items=8, lanes=8, vector=8)
+    assert made(128, generators.stencil(512)) == ev.GroupMapped(16, items=5, lanes=16, vector=8)
     assert made(32, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
     assert made(8, uniform) == ev.GroupMapped(8, lanes=2, vector=4)
     assert made(4, generators.stencil(512)) == ev.ThreadMapped(items=5, vector=4)
@@ -98,7 +126,7 @@ def test_tiles_of_every_length_are_split_for_many_columns(plans: bool) -> None:
     made = [chosen(matrix, n, plans=plans) for n in (32, 33, 64, 128)]
     assert made == [
         ev.MergePath(256, 8, lanes=8, vector=4),
-        ev.MergePath(256, 8, lanes=8, vector=5),
+        ev.MergePath(256, 8, lanes=16, vector=3),
         ev.MergePath(256, 8, lanes=16, vector=4),
         ev.MergePath(256, 4, lanes=32, vector=4),
     ]

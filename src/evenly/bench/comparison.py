@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly.interop.transfer import to_numpy
-from evenly.timing.rounds import FEWEST, ROUNDS, Clock, Sample, measure
+from evenly.timing.rounds import FEWEST, ROUNDS, Clock, measure
 
 from . import ours
 from .case import Case, case_of
@@ -16,7 +16,7 @@ from .contender import Contender, LeftOut
 from .floors import floor, moved
 from .matrices import Source
 from .place import Bench, Live, Rates
-from .record import FamilyRow, Row, size_of
+from .record import FamilyRow, Row, absent, size_of, timed
 
 
 class Comparison:
@@ -73,11 +73,17 @@ class Comparison:
             rounds=self.rounds,
             flushed=not self.brief,
         )
+        each = moved(case.matrix) / 1e3
         rows = [
-            self.row(case, taking[name], cache, sample, least, wrong[name])
+            self.made(
+                case,
+                **timed(taking[name], sample, least, wrong[name]),
+                cache=cache,
+                gb_per_s=each / sample.median,
+            )
             for (name, cache), sample in samples.items()
         ]
-        return rows + [self.absent(case, item, least) for item in left]
+        return rows + [self.made(case, **absent(who, least)) for who in left]
 
     def contenders(self, live: Live, end: float) -> Iterator[Contender | LeftOut]:
         """Yield the other libraries first, since there may be no time for all schedules."""
@@ -91,32 +97,6 @@ class Comparison:
         self.place.rewrite(live, -1)
         live.y.fill(float("nan"))
         return to_numpy(found.launch())
-
-    def row(
-        self, case: Case, who: Contender, cache: str, sample: Sample, least: float, wrong: int
-    ) -> Row:
-        us = sample.median
-        return self.made(
-            case,
-            contender=who.name,
-            family=who.family,
-            detail=who.detail,
-            clock=who.clock,
-            cache=cache,
-            us=us,
-            us_min=min(sample.times),
-            us_max=max(sample.times),
-            rounds=len(sample.times),
-            gb_per_s=moved(case.matrix) / us / 1e3,
-            floor_us=least,
-            share=least / us,
-            wrong=wrong,
-        )
-
-    def absent(self, case: Case, who: LeftOut, least: float) -> Row:
-        """Make the row of a contender that was left out: it has no times, and a note why."""
-        note = " ".join(who.why.split())[:200]
-        return self.made(case, contender=who.name, floor_us=least, note=note)
 
     def made(self, case: Case, **others: Any) -> Row:
         """Make a row of a matrix. others: the columns in which its rows differ."""

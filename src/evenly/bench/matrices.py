@@ -50,18 +50,19 @@ def sources(
     folder: str | None,
     only: Iterable[str] = (),
     synthetic: dict[str, Callable[[], Any]] | None = None,
+    real_part: bool = True,
 ) -> list[Source]:
     """Return the generated matrices, then those of the folder and its subfolders, sorted by name.
 
     only: if there are any, return just the matrices with these names. synthetic: what makes the generated ones.
-      Default: the ten.
+      Default: the ten. real_part: of files with complex values, the real part is taken; else they stay complex.
 
     Raises InputError if the folder does not exist or has no matrix, and for unknown names.
     """
     generated = SYNTHETIC if synthetic is None else synthetic
     found = [Source(name, "synthetic", make) for name, make in generated.items()]
     if folder is not None:
-        found += from_folder(Path(folder))
+        found += from_folder(Path(folder), real_part)
     chosen = list(only)
     known = {source.name for source in found}
     for name in chosen:
@@ -78,8 +79,8 @@ def in_type(matrix: Any, dtype: Any) -> Any:
     return scipy.sparse.csr_array(arrays, shape=matrix.shape)
 
 
-def from_folder(folder: Path) -> list[Source]:
-    """Return the matrices in a folder and its subfolders."""
+def from_folder(folder: Path, real_part: bool = True) -> list[Source]:
+    """Return the matrices in a folder and its subfolders. real_part: as of `read`."""
     expected = f"a folder with matrices ({', '.join(ENDINGS)})"
     if not folder.is_dir():
         given = "a file" if folder.exists() else "no such folder"
@@ -87,7 +88,7 @@ def from_folder(folder: Path) -> list[Source]:
     files = sorted(p for p in folder.rglob("*") if p.name.endswith(ENDINGS))
     if not files:
         raise InputError(str(folder), expected=expected, given="a folder without any")
-    return [Source(name_of(path, folder), "file", partial(read, path)) for path in files]
+    return [Source(name_of(path, folder), "file", partial(read, path, real_part)) for path in files]
 
 
 def name_of(path: Path, folder: Path) -> str:
@@ -96,20 +97,20 @@ def name_of(path: Path, folder: Path) -> str:
     return printable(path.relative_to(folder).as_posix().removesuffix(ending))
 
 
-def read(path: Path) -> Any:
-    """Read the csr_array in a file; of complex values, the real part.
+def read(path: Path, real_part: bool = True) -> Any:
+    """Read the csr_array in a file. real_part: of complex values, take the real part.
 
     The result is kept in the cache, since parsing text takes longer than measuring.
     """
     if path.suffix == ".npz":
-        return matrix_files.read(path, real_part=True)
+        return matrix_files.read(path, real_part=real_part)
     status = path.stat()
-    what = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}"
+    what = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{real_part}"
     name = hashlib.sha256(what.encode()).hexdigest() + ".npz"
     cached = read_file("matrices", name)
     if cached is not None:
         return from_npz(io.BytesIO(cached), str(path))
-    matrix = matrix_files.read(path, real_part=True)
+    matrix = matrix_files.read(path, real_part=real_part)
     matrix.sort_indices()
     write_file("matrices", name, to_npz(matrix))
     return matrix

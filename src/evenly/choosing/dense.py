@@ -113,13 +113,13 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     if not axis.adjacent:
         return 1, min(n, held["apart"])
     if n % word:
-        # As many columns as leave the fewest threads without one, up to six, which have an address each.
-        lanes = min(_power(ceil_div(n, 5)), WARP) if n > 2 else 1
-        return lanes, ceil_div(n, lanes * ceil_div(n, lanes * 6))
+        return _singles(st, axis, held) if n % 2 else _pairs(n)
     words = n // word
-    if axis.inside:  # threads that reduce take steps, so that there are few
-        wide = st.mean >= held["short"] and words >= WARP  # so that few rounds go over the rows
-        return min(_power(words), held["reduce"] * (1 + wide)), word
+    if (
+        axis.inside
+    ):  # threads that reduce take steps, so that there are few, but one round goes over the rows
+        each = max(1 + (words > held["reduce"]), min(ceil_div(words, WARP), 4))
+        return min(_power(ceil_div(words, each)), WARP), each * word
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -129,7 +129,45 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     twice = st.mean >= held["long"] and words >= WARP
     able = [1 << i for i in range(6) if 1 << i <= most]
     best = min(able, key=lambda k: ceil_div(words, k * (1 + twice)) * (k + 2))
+    if words > 2 * best * (1 + twice) and words % best:  # a word more than a power of two, as often
+        best, each = _odd_words(words, (3,))
+        return best, each * word
     return best, word * (1 + twice)
+
+
+def _singles(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]:
+    """The same where no columns are words: an odd number of them.
+
+    The rows of several atoms are loaded by one instruction. In long tiles those are often adjacent rows, of few columns
+    each if a thread has many.
+    """
+    n, most = axis.length, held["singles"]
+    wide = n > held["wide"]
+    alike = st.greatest <= held["longest"] * st.mean
+    if st.mean < held["short"]:
+        each = 5
+    elif st.mean >= held["long"] and alike and axis.inside:
+        each = 5 if wide or n <= 20 else 3
+    elif st.mean >= held["long"] and alike:
+        many = ceil_div(4 * most, axis.width)
+        each = many if n <= 2 * many else ceil_div(20, axis.width)
+    else:
+        each = 5 if wide else 3 if n > held["reduce"] or not alike else 1
+    lanes = min(_power(ceil_div(n, each)), WARP)
+    vector = ceil_div(n, lanes * ceil_div(n, lanes * most))
+    return lanes, vector | axis.inside  # an odd number is none of words
+
+
+def _pairs(n: int) -> tuple[int, int]:
+    """The same where words have two columns: an odd number of words for each thread, or a word would have four."""
+    lanes, each = _odd_words(n // 2, (1, 3))
+    return lanes, 2 * each
+
+
+def _odd_words(words: int, able: tuple[int, ...]) -> tuple[int, int]:
+    """Return threads, and words of each, of which there are so many: the fewest that the axis does not have."""
+    each = min(able, key=lambda k: _power(ceil_div(words, k)) * k) if words <= 3 * WARP else 5
+    return min(_power(ceil_div(words, each)), WARP), each
 
 
 def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
@@ -182,7 +220,10 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
         lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
-    lanes = min(lanes, held["reduce"]) if axis.inside else lanes
+    if axis.inside and axis.length % word and axis.length <= held["reduce"] * held["singles"]:
+        pair = 2 - axis.length % 2
+        lanes = min(lanes, held["reduce"])
+        vector = pair * (ceil_div(axis.length, lanes * pair) | 1)
     group, warp = held["group"], held["few_lanes" if lanes < held["reduce"] else "many_lanes"]
     if axis.inside and lanes == held["reduce"] and words < WARP:  # an atom's own threads are many
         group, warp = held["many_lanes"], held["few_lanes"]

@@ -42,7 +42,7 @@ def run(options: Options) -> int:
     """Compare the contenders, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
     generated = PRODUCTS[options.product].generated
-    chosen = sources(options.folder, options.only, generated)
+    chosen = sources(options.folder, options.only, generated, real_part=False)
     place = PLACES[targets.working(options.target).place]()
     recorder = None if options.csv is None else Recorder(options.csv, LinalgRow)
     rows: list[LinalgRow] = []

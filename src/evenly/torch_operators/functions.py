@@ -59,16 +59,17 @@ def attention(
     """softmax(scale Q K^T) V, (m, e), where row i attends to the nonzeros of row i of the pattern; in one kernel.
 
     Q: (m, d), K: (n, d), V: (n, e), real. scale: default 1 / sqrt(d). It is
-    `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. The
-    scores are kept nowhere; gradients compute them again. More: see `spmv`.
+    `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. No
+    scores are kept, but for gradients: then it is `spmm` of `softmax` of `sddmm`. More: see `spmv`.
     """
     m, n = _shape(pattern)
     _check(pattern, Q=(Q, (m, *_width(Q))), K=(K, (n, *_width(Q))), V=(V, (n, *_width(V))))
     if Q.is_complex():
         raise InputError("Q", expected="real numbers", given=f"dtype {Q.dtype}")
     factor = max(Q.shape[1], 1) ** -0.5 if scale is None else _number(scale)
-    out, _ = operators.attention(*pattern.tensors, Q, K, V, factor)
-    return out
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (Q, K, V)):
+        return spmm(pattern, softmax(pattern, sddmm(pattern, Q * factor, K)), V)
+    return operators.attention(*pattern.tensors, Q, K, V, factor)
 
 
 def _shape(pattern: Any) -> tuple[int, int]:

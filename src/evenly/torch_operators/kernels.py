@@ -62,55 +62,6 @@ def softmax_backward(P, order, result, gradient, out):
             out[at] = result[at] * (gradient[at] - mean)
 
 
-@ev.func
-def score(P, k, row, Q, K, scale):
-    """The score of nonzero k, scale times the product of a row of Q and one of K."""
-    return scale * sum(Q[row, i] * K[P.column(k), i] for i in ev.lanes(Q.shape[1]))
-
-
-@ev.kernel
-def attention_of_rows(P, Q, K, V, G, logs, dQ, means, scale):
-    """dQ, the gradient of Q, for the gradient G of the result. means: (m, 1), of the gradients of each row's weights.
-
-    logs: (m, 1), the logarithm of the sum of exponentials of each row's scores. weight = exp(score - logs).
-    """
-    for row in P.tiles():
-        for j in ev.lanes(K.shape[1]):
-            mean = 0.0
-            mixed = 0.0
-            changed = 0.0
-            for k in P.atoms(row):
-                weight = math.exp(score(P, k, row, Q, K, scale) - logs[row, 0])
-                through = weight * score(P, k, row, G, V, 1)
-                mean += through
-                mixed += weight * K[P.column(k), j]
-                changed += through * K[P.column(k), j]
-            dQ[row, j] = scale * (changed - mean * mixed)
-            if j < means.shape[1]:
-                means[row, j] = mean
-
-
-@ev.kernel
-def attention_of_columns(T, Q, K, V, G, logs, means, dK, dV, scale):
-    """dK and dV, or one of them, the other is None; T: the transposed pattern. Others: see `attention_of_rows`."""
-    for column in T.tiles():
-        for j in ev.lanes(G.shape[1] if dK is None else Q.shape[1]):
-            of_K = 0.0
-            of_V = 0.0
-            for k in T.atoms(column):
-                row = T.column(k)
-                weight = math.exp(score(T, k, column, K, Q, scale) - logs[row, 0])
-                if dV is not None:
-                    of_V += weight * G[row, j]
-                if dK is not None:
-                    through = score(T, k, column, V, G, 1) - means[row, 0]
-                    of_K += weight * through * Q[row, j]
-            if dK is not None:
-                dK[column, j] = scale * of_K
-            if dV is not None:
-                dV[column, j] = of_V
-
-
 @ev.kernel
 def repeat(R, y, out):
     """Each element of a list is what y has for the list."""

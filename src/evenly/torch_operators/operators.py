@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from evenly.algorithms.linalg.attention import attention_rows
+from evenly import kit
+from evenly.algorithms.linalg.attention import LOG2_E, attention_rows
 from evenly.torch_operators import kernels
 from evenly.torch_operators.launching import structure
 
@@ -138,63 +138,39 @@ def backward_of_softmax(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 
 
 # ---- attention -------------------------------------------------------------------------------------
-@operator("attention", "Tensor Q, Tensor K, Tensor V, float scale=1.0", "(Tensor, Tensor)")
+@operator("attention", "Tensor Q, Tensor K, Tensor V, float scale=1.0")
 def attention(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
-    """softmax(scale Q K^T) V over each row of the pattern, (m, e), and the logarithm of each sum, (m, 1)."""
-    out, logs = Q.new_empty((len(offsets) - 1, V.shape[1])), sums_like(Q, len(offsets) - 1)
-    one = np.ones((), np.float64 if logs.dtype == torch.float64 else np.float32)[()]
-    given = *(x.contiguous() for x in (Q, K, V)), out, *[None] * 4, one * scale, one, logs
+    """softmax(scale Q K^T) V over each row of the pattern, (m, e)."""
+    out, one = Q.new_empty((len(offsets) - 1, V.shape[1])), kit.held_as(Q).type(1)
+    given = *(x.contiguous() for x in (Q, K, V)), out, *[None] * 4, one * scale * LOG2_E, one
     structure(offsets, columns, t_offsets).run(attention_rows, *given)
-    return out, logs
+    return out
 
 
 @attention.register_fake
 def _(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
-    return Q.new_empty((offsets.shape[0] - 1, V.shape[1])), sums_like(Q, offsets.shape[0] - 1)
+    return Q.new_empty((offsets.shape[0] - 1, V.shape[1]))
 
 
-@operator(
-    "attention_backward",
-    "Tensor Q, Tensor K, Tensor V, Tensor gradient, Tensor logs, float scale=1.0",
-    "(Tensor, Tensor, Tensor)",
-)
-def attention_backward(
-    offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, gradient, logs, scale=1.0
-):  # fmt: skip
-    """The gradients of Q, K and V. Scores are computed again, and nothing is as large as the pattern."""
-    dQ, dK, dV = (x.new_zeros(x.shape) for x in (Q, K, V))
-    if V.shape[1]:
-        given = *(x.contiguous() for x in (Q, K, V, gradient)), logs
-        means = sums_like(Q, len(Q))
-        here = structure(offsets, columns, t_offsets)
-        here.run(kernels.attention_of_rows, *given, dQ, means, scale)
-        there = structure(t_offsets, t_columns, offsets)
-        alike = K.shape[1] == V.shape[1]
-        for some in ((dK, dV),) if alike else ((dK, None), (None, dV)):
-            there.run(kernels.attention_of_columns, *given, means, *some, scale)
-    return dQ, dK, dV
+def attention_backward(ctx: Any, gradient: Tensor) -> Any:
+    """The gradients of the chain of SDDMM, softmax and SpMM, whose weights are computed again."""
+    *pattern, Q, K, V = ctx.saved_tensors
+    of_Q, of_K, of_V = ctx.needs_input_grad[6:9]
+    weights = softmax(*pattern, sddmm(*pattern, Q * ctx.scale, K))
+    if of_Q or of_K:
+        through = softmax_backward(*pattern, weights, sddmm(*pattern, gradient, V)) * ctx.scale
+    return (
+        *[None] * 6,
+        spmm(*pattern, through, K) if of_Q else None,
+        spmm(*turned(pattern), through, Q) if of_K else None,
+        spmm(*turned(pattern), weights, gradient) if of_V else None,
+        None,
+    )
 
 
-@attention_backward.register_fake
-def _(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, gradient, logs, scale=1.0):
-    return Q.new_empty(Q.shape), K.new_empty(K.shape), V.new_empty(V.shape)
-
-
-def backward_of_attention(ctx: Any, gradient: Tensor, _: Any) -> Any:
-    *given, logs = ctx.saved_tensors
-    return (*[None] * 6, *attention_backward(*given, gradient, logs, ctx.scale), None)
-
-
-def keep_logs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep_scale(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     *tensors, ctx.scale = inputs
-    ctx.save_for_backward(*tensors, output[1])
-    ctx.mark_non_differentiable(output[1])
-
-
-def sums_like(x: Tensor, count: int) -> Tensor:
-    """A new tensor (count, 1) of the type of sums of such numbers."""
-    narrow = x.dtype in (torch.float16, torch.bfloat16)
-    return x.new_empty((count, 1), dtype=torch.float32 if narrow else x.dtype)
+    ctx.save_for_backward(*tensors)
 
 
 # ---- gradients -------------------------------------------------------------------------------------
@@ -219,4 +195,4 @@ spmv.register_autograd(spmv_backward, setup_context=keep_inputs)
 spmm.register_autograd(spmm_backward, setup_context=keep_inputs)
 sddmm.register_autograd(sddmm_backward, setup_context=keep_inputs)
 softmax.register_autograd(backward_of_softmax, setup_context=keep_output)
-attention.register_autograd(backward_of_attention, setup_context=keep_logs)
+attention.register_autograd(attention_backward, setup_context=keep_scale)

@@ -63,7 +63,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
                   const pos v_k = v_k_first + item * axis.ranks;
                   #pragma unroll
                   for (int c = 0; c < 4; c += width.value) {
-                    ev::load_word(width, ev::in_row(a_X.data + v_i_1[c], own_a_A_indices[item], row_a_X), own_a_X[item] + c);
+                    ev::load_word(width, axis.element(width, a_X.data, v_i_1, c, own_a_A_indices[item], row_a_X), own_a_X[item] + c);
                   }
                 }
                 #pragma unroll
@@ -83,22 +83,26 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
               v_total[c] = whole.v_total;
             }
             if (axis.leads()) {
-              float stored[4];
               #pragma unroll
-              for (int c = 0; c < 4; ++c) {
-                if (axis.has(width, v_i_first, v_i_count, c)) {
-                  stored[c] = 0.0f + v_total[c];
+              for (int first_c = 0; first_c < 4; first_c += width.value) {
+                if (axis.has(width, v_i_first, v_i_count, first_c)) {
+                  float stored[4];
+                  #pragma unroll
+                  for (int c = first_c; c < first_c + width.value; ++c) {
+                    stored[c] = 0.0f + v_total[c];
+                  }
+                  const int c = first_c;
+                  ev::store_word(width, axis.element(width, a_Y.data, v_i_1, c, v_row, row_a_Y), stored + c);
                 }
-              }
-              #pragma unroll
-              for (int c = 0; c < 4; c += width.value) {
-                if (axis.has(width, v_i_first, v_i_count, c)) ev::store_word(width, a_Y.data + (long long)v_row * row_a_Y + v_i_1[c], stored + c);
               }
             }
           }
         };
-        if (v_i_count % 4 == 0 && ev::whole_words<4>(a_X.data, a_X_extent1) && ev::whole_words<4>(a_Y.data, a_Y_extent1)) spread(ev::constant<4>());
-        else spread(ev::constant<1>());
+        if (ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
+        else
+        if (axis.fills(v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::filled());
+        else
+        spread(ev::constant<1>());
       }
     }
   }

@@ -18,6 +18,7 @@ from evenly import kit
 
 TURNED = {5: "Q", 6: "K", 7: "V", 8: "out"}
 NONE = (-math.inf, 0.0, 0.0)  # the mean of no rows
+LOG2_E = 1 / math.log(2)  # powers of 2 take fewer instructions
 
 
 @ev.func
@@ -32,9 +33,9 @@ def product(A, k, row, Q, K, Q_turned, K_turned):
 
 @ev.func
 def joined(a, b):
-    """Two weighed sums as one: (top, total, mixed), sums of weights and of weighed rows, over e to the power top."""
+    """Two weighed sums as one: (top, total, mixed), sums of weights and of weighed rows, over 2 to the power top."""
     top = max(a[0], b[0])
-    less = 1.0 if a[0] == b[0] else math.exp(-abs(a[0] - b[0]))
+    less = math.exp2(-abs(a[0] - b[0]))
     left, right = less if a[0] < top else 1.0, less if b[0] < top else 1.0
     return top, a[1] * left + b[1] * right, a[2] * left + b[2] * right
 
@@ -49,12 +50,9 @@ def mean(top, total, mixed):
 
 @ev.kernel
 def attention_rows(
-    A, Q, K, V, out, Q_turned, K_turned, V_turned, out_turned, scale, one, logs=None
+    A, Q, K, V, out, Q_turned, K_turned, V_turned, out_turned, scale, one
 ):  # fmt: skip
-    """out = softmax(scale Q K^T) V over each row of the pattern of A. one: 1, of the type of sums.
-
-    logs: None, or (m, 1), for the logarithms of the sums of exponentials.
-    """
+    """out = softmax(scale ln(2) Q K^T) V over each row of the pattern of A. one: 1, of the type of sums."""
     for row in A.tiles():
         for j in ev.lanes(kit.width(V, V_turned)):
             top, total, mixed = ev.reduce(
@@ -74,8 +72,6 @@ def attention_rows(
                 out[row, j] = result
             else:
                 out[j, row] = result
-            if logs is not None and j < logs.shape[1]:
-                logs[row, j] = top + math.log(total)
 
 
 def plan(
@@ -164,7 +160,7 @@ def _prepared(
     to = kit.dense(out, "out")
     held = kit.held_as(out)
     scale = max(width, 1) ** -0.5 if scale is None else scale
-    factor = kit.number_of(scale, held, "scale")
+    factor = kit.number_of(scale, held, "scale") * held.type(LOG2_E)
     arrays = *(x.array for x in given), to.array
     turned = *(x.turned for x in given), to.turned
     written = to.array if to.copied else None

@@ -72,8 +72,16 @@ class Case:
 
 
 def matrix_of(source: Source, dtype: str) -> Any:
-    """Read or generate the matrix of a source. Raises InputError if it cannot be read or is empty."""
-    matrix = in_type(source.make(), dtype)
+    """Read or generate the matrix of a source. Raises InputError if it cannot be read, is empty or complex."""
+    made = source.make()
+    if made.dtype.kind == "c":
+        raise InputError(
+            source.name,
+            expected=f"real values, for {dtype}",
+            given="complex ones",
+            hint="evenly spmm FILE --dtype complex64 measures one",
+        )
+    matrix = in_type(made, dtype)
     if not matrix.nnz:
         raise InputError(source.name, expected="a matrix with nonzeros", given="none")
     return matrix

@@ -8,7 +8,8 @@ from typing import Any
 from evenly.bench.contender import Contender, LeftOut
 from evenly.bench.matrices import Source
 from evenly.bench.place import Bench, Rates
-from evenly.timing.rounds import ROUNDS, Clock, Sample, measure
+from evenly.bench.record import absent, timed
+from evenly.timing.rounds import ROUNDS, Clock, measure
 
 from .case import Case, matrix_of
 from .products import PRODUCTS, host_result
@@ -85,33 +86,10 @@ class LinalgComparison:
         floor = product.moved(case) / self.rates.copy * 1e6
         samples = measure(clocks, deadline=deadline, rounds=self.rounds, flushed=False)
         rows = [
-            self.row(case, name, *taking[who], sample, floor)
+            self.made(case, name, **timed(taking[who][0], sample, floor, taking[who][1]))
             for (who, _), sample in samples.items()
         ]
-        return rows + [
-            self.made(case, name, contender=who.name, note=" ".join(who.why.split())[:200])
-            for who in left
-        ]
-
-    def row(
-        self, case: Case, name: str, who: Contender, wrong: int, sample: Sample, floor: float
-    ) -> LinalgRow:
-        us, times = sample.median, sample.times
-        return self.made(
-            case,
-            name,
-            contender=who.name,
-            family=who.family,
-            detail=who.detail,
-            clock=who.clock,
-            us=us,
-            us_min=min(times),
-            us_max=max(times),
-            rounds=len(times),
-            floor_us=floor,
-            share=floor / us,
-            wrong=wrong,
-        )
+        return rows + [self.made(case, name, **absent(who, floor)) for who in left]
 
     def made(self, case: Case, name: str, **others: Any) -> LinalgRow:
         about = *self.machine, self.place.target, self.dtype, name, case.width

@@ -13,6 +13,7 @@ import numpy as np
 import evenly as ev
 from evenly.bench.contender import AUTO, CALL, KERNELS, LIBRARY, Contender, LeftOut, prepared
 from evenly.bench.place import Bench, Rates
+from evenly.bench.record import absent, timed
 from evenly.interop.transfer import to_numpy
 from evenly.timing.rounds import ROUNDS, Clock, Sample, measure
 
@@ -138,13 +139,8 @@ def compare(
 
     def row(name: str, sample: Sample) -> RaggedRow:
         who, wrong = taking[name]
-        us, times = sample.median, sample.times
-        timed = us, min(times), max(times), len(times), floor, floor / us, wrong
-        return RaggedRow(*about, name, who.family, who.detail, who.clock, *timed)
+        return RaggedRow(*about, **timed(who, sample, floor, wrong))
 
     samples = measure(clocks, rounds=rounds, flushed=False)
     rows = [row(name, sample) for (name, _), sample in samples.items()]
-    return rows + [
-        RaggedRow(*about, who.name, floor_us=floor, note=" ".join(who.why.split())[:200])
-        for who in left
-    ]
+    return rows + [RaggedRow(*about, **absent(who, floor)) for who in left]

@@ -39,12 +39,51 @@
 
 namespace ev {
 
-template <int N> struct constant { static constexpr int value = N; };
+// The columns of a word, or 1. apart: whether each column of a thread has an address of its own.
+template <int N> struct constant {
+  static constexpr int value = N;
+  static constexpr bool apart = N == 1;
+};
+// Single columns of short rows, where each thread has all of its columns at each time, but for its last one at the end of
+// the axis. So their addresses differ by constants.
+struct filled : constant<1> { static constexpr bool apart = false; };
+
+// Whether rows consist of words of W elements of `size` bytes, and are so short that `row` can return their bytes in 32
+// bits. lengths: of the rows of several arrays, joined by |. And whether the words of an array are aligned to their size.
+template <int W, int size> EV_DEVICE bool whole_words(long long lengths) {
+  static_assert((W & (W - 1)) == 0 && (size & (size - 1)) == 0, "as they are joined");
+  return lengths % W == 0 && lengths <= 0x7fffffff / size;
+}
+template <int W, class T> EV_DEVICE bool aligned(const T* p) { return W == 1 || (unsigned long long)p % (W * sizeof(T)) == 0; }
+EV_DEVICE int short_row(long long extent) {
+  int narrow = (int)extent;
+  pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
+  return narrow;
+}
+template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
+EV_DEVICE int row(filled, long long extent) { return short_row(extent); }
+EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
+// The address of an element: `p` is that of its place in row 0. If rows are short, one instruction a row.
+template <class T, class I, class Row> EV_DEVICE T* in_row(T* p, I i, Row row) {
+  if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
+    return (T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
+  else return p + (long long)i * row;
+}
+template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
+  if constexpr (W == 1) *to = load_cached(p);
+  else load_again<W>(p, to);
+}
+template <int W, class T> EV_DEVICE void store_word(constant<W>, T* p, const T* from) {
+  if constexpr (W == 1) *p = *from;
+  else store_run<W>(p, from);
+}
+
 // The atoms of a batch. whole: whether the tile has all of them, for every team that walks in step.
 template <int N, bool Whole> struct atoms {
   static constexpr int value = N;
   static constexpr bool whole = Whole;
 };
+template <class T, int E> struct ahead_atoms { T own[E]; };  // what a lane has loaded for atoms of the next batch
 template <int L, int N> struct own_atoms {
   static constexpr int most = dealt<L, N>::most;
   int first = 0, count = N;
@@ -95,6 +134,35 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       for (int i = 0; i < W; ++i) column[c + i] = (own < last ? own : last) + i;
     }
   }
+  template <class pos> EV_DEVICE void place(filled width, pos first, pos count, pos (&column)[V]) const {
+    #pragma unroll
+    for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
+    column[V - 1] = column[V - 1] < count ? column[V - 1] : count - 1;
+  }
+  template <class pos> EV_DEVICE bool fills(pos count) const {
+    const pos left = count % columns;
+    return count > 0 && (left == 0 || left >= (V - 1) * lanes);
+  }
+  template <class pos> EV_DEVICE bool has(filled width, pos first, pos count, int c) const {
+    return (V > 1 && c < V - 1) || at(width, first, c) < count;
+  }
+  // Addresses of elements in row `i`, of the columns that `place` gave, and of column `c` where no column is replaced.
+  template <int W, class T, class pos, class I, class Row>
+  EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
+    return in_row(data + column[c], i, row);
+  }
+  template <class T, class pos, class I, class Row>
+  EV_DEVICE T* element(filled, T* data, const pos (&column)[V], int c, I i, Row row) const {
+    return c < V - 1 ? in_row(data + column[0], i, row) + c * lanes : in_row(data + column[c], i, row);
+  }
+  template <int W, class T, class pos, class I, class Row>
+  EV_DEVICE T* element(constant<W> width, T* data, pos first, int c, I i, Row row) const {
+    return in_row(data + at(width, first, c), i, row);
+  }
+  template <class T, class pos, class I, class Row>
+  EV_DEVICE T* element(filled width, T* data, pos first, int c, I i, Row row) const {
+    return in_row(data + at(width, first, 0), i, row) + c * lanes;
+  }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }
 
@@ -113,19 +181,30 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     return is_in(items, place, end) ? place : end - 1;
   }
   // to[i] = load(k) for the atoms of a batch. If a warp has several teams, each lane loads for some of the atoms and tells
-  // the other lanes: for the load of one number, a warp would ask for a line of each team.
-  template <class Atoms, class pos, class T, int N, class Load>
-  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, T (&to)[N], const Load& load) const {
-    if constexpr (lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8)) {
-      T mine[ceil_div(N, lanes)] = {};
+  // the other lanes: for the load of one number, a warp would ask for a line of each team. So it can load them ahead, in a
+  // register or two, for the next N atoms of each rank, while the batch before them is worked on.
+  template <class T> static constexpr bool shares = lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8);
+  template <int N, class pos, class Load> EV_DEVICE auto load_ahead(pos first, pos end, const Load& load) const {
+    using T = decltype(load(first));
+    ahead_atoms<T, ceil_div(N, lanes)> ahead = {};
+    if constexpr (shares<T>) {
       #pragma unroll
-      for (int e = 0; e < N; e += lanes)
-        if ((N % lanes == 0 || e + lane() < N) && takes(items, first, end)) mine[e / lanes] = load(atom(items, place(first, e + lane()), end));
+      for (int e = 0; e < N; e += lanes) {
+        const pos k = place(first, e + lane());
+        if (first < end && (N % lanes == 0 || e + lane() < N)) ahead.own[e / lanes] = load(k < end ? k : end - 1);
+      }
+    }
+    return ahead;
+  }
+  template <int N, class Atoms, class pos, class T, int E, class Load>
+  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, ahead_atoms<T, E>& ahead, T (&to)[Atoms::value], const Load& load) const {
+    if constexpr (shares<T>) {
       #pragma unroll
-      for (int i = 0; i < N; ++i) to[i] = shuffle_from(team.mask(), mine[i / lanes], i % lanes, lanes);
+      for (int i = 0; i < items.value; ++i) to[i] = shuffle_from(team.mask(), ahead.own[i / lanes], i % lanes, lanes);
+      ahead = load_ahead<N>(first + items.value * ranks, end, load);
     } else {
       #pragma unroll
-      for (int i = 0; i < N; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
+      for (int i = 0; i < items.value; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
     }
   }
   // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left.
@@ -186,32 +265,6 @@ template <int I, class pos, class Batch> EV_DEVICE void in_batches(pos& first, p
   #pragma unroll 1
   for (; first + (I - 1) * ranks < end; first += I * ranks) batch(constant<I>());
   if constexpr (I > 1) left_over<(I > 16 ? 16 : I > 8 ? 8 : I > 4 ? 4 : I > 2 ? 2 : 1)>(first, end, ranks, batch);
-}
-
-// Whether every row of an array consists of words of W elements, each aligned to its size. `extent`: the row's length,
-// so short that `row` can return its bytes in 32 bits.
-template <int W, class T> EV_DEVICE bool whole_words(const T* p, long long extent) {
-  return extent % W == 0 && extent <= 0x7fffffff / (int)sizeof(T) && (unsigned long long)p % (W * sizeof(T)) == 0;
-}
-EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
-template <int W> EV_DEVICE int row(constant<W>, long long extent) {
-  int narrow = (int)extent;
-  pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
-  return narrow;
-}
-// The address of an element: `p` is that of its place in row 0. With rows of whole words, one instruction a row.
-template <class T, class I, class Row> EV_DEVICE const T* in_row(const T* p, I i, Row row) {
-  if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
-    return (const T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
-  else return p + (long long)i * row;
-}
-template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
-  if constexpr (W == 1) *to = load_cached(p);
-  else load_again<W>(p, to);
-}
-template <int W, class T> EV_DEVICE void store_word(constant<W>, T* p, const T* from) {
-  if constexpr (W == 1) *p = *from;
-  else store_run<W>(p, from);
 }
 
 }  // namespace ev

@@ -80,6 +80,9 @@ template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int wid
 template <class T> EV_DEVICE T shuffle_down(unsigned mask, T value, int n, int width = 32) {
   return (T)__shfl_down_sync(mask, (typename shuffled<T>::type)value, n, width);
 }
+template <class T> EV_DEVICE T shuffle_xor(unsigned mask, T value, int n) {
+  return (T)__shfl_xor_sync(mask, (typename shuffled<T>::type)value, n);
+}
 template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int lane, int width = 32) {
   return (T)__shfl_sync(mask, (typename shuffled<T>::type)value, lane, width);
 }

@@ -32,6 +32,9 @@ template <class V> EV_DEVICE V value_up(unsigned mask, const V& v, int n) {
 template <class V> EV_DEVICE V value_down(unsigned mask, const V& v, int n) {
   return v.each([=](auto x) { return shuffle_down(mask, x, n); });
 }
+template <class V> EV_DEVICE V value_xor(unsigned mask, const V& v, int n) {
+  return v.each([=](auto x) { return shuffle_xor(mask, x, n); });
+}
 template <class V> EV_DEVICE V value_from(unsigned mask, const V& v, int lane) {
   return v.each([=](auto x) { return shuffle_from(mask, x, lane); });
 }
@@ -61,7 +64,7 @@ template <int L, int N, int O = 1, class V, class F> EV_DEVICE void lanes_deal(u
     #pragma unroll
     for (int k = 0; k < half; ++k) {
       const V low = v[k], high = v[half + k < N ? half + k : k];
-      const V given = value_from(mask, upper ? low : high, lane_rank() ^ O);
+      const V given = value_xor(mask, upper ? low : high, O);
       v[k] = upper ? combine(given, high) : combine(low, given);
     }
     lanes_deal<L, half, 2 * O>(mask, lane, v, combine);

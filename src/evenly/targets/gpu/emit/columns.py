@@ -38,16 +38,42 @@ class Columns:
 
         counts: the lengths of axes, which have to consist of them, too: they may be shorter than the rows.
         """
-        line = self.writer.line
+        line, arrays = self.writer.line, list(arrays)
         if width > 1:
-            fits = self.fit(width, arrays, *counts)
-            line(f"if ({fits}) {body}(ev::constant<{width}>());")
-        line(f"{'else ' if width > 1 else ''}{body}(ev::constant<1>());")
+            line(f"if ({self.fit(width, arrays, *counts)}) {body}(ev::constant<{width}>());")
+            line("else")
+        if self.some_apart and arrays:
+            line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
+            line("else")
+        line(f"{body}(ev::constant<1>());")
+
+    @property
+    def some_apart(self) -> bool:
+        """Whether a thread may have several columns that are no words, and so an address for each."""
+        return self.dense.vector > 1
+
+    def at_once(self, items: int) -> str:
+        """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
+        more = "width.value == 1" if self.width() > 1 else "width.apart"
+        return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
-        """Return the condition under which rows and axes consist of words of so many columns."""
-        tests = [f"{count} % {width} == 0" for count in counts]
-        return " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
+        """Return the condition under which rows and axes consist of words of so many columns, and rows are short."""
+        text = self.text
+        of_size: dict[int, list[ir.Array]] = {}
+        for array in arrays:
+            of_size.setdefault(array.dtype.dtype.itemsize, []).append(array)
+        tests, lengths = [], list(counts)
+        for size, these in of_size.items():
+            lengths += [text.extent(a, a.ndim - 1) for a in these]
+            tests.append(f"ev::whole_words<{width}, {size}>({' | '.join(lengths)})")
+            tests += [f"ev::aligned<{width}>({text.array(a)}.data)" for a in these if width > 1]
+            lengths = []
+        return " && ".join(tests)
+
+    def filled(self, arrays: Iterable[ir.Array], *counts: str) -> str:
+        """Return the condition under which threads have all of their columns but the last, and rows are short."""
+        return " && ".join([*(f"{self.axis}.fills({n})" for n in counts), self.fit(1, arrays)])
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
@@ -77,14 +103,21 @@ class Columns:
         return f"{self.axis}.has(width, {self.first}, {self.count}, {column})"
 
     def load_word(self, e: ir.Element, to: str) -> None:
+        self.writer.line(f"ev::load_word(width, {self.address(e)}, {to} + {self.c});")
+
+    def address(self, e: ir.Element | ir.Store) -> str:
+        """Return where the word of a thread's column is."""
         text = self.text
-        if len(e.indices) == 2:
-            row, lane = text.operand(e.indices[0], 0), text.index_on(e, 1)
-            at = f"{text.array(e.array)}.data + {lane}, {row}, {text.row_length(e.array, 1)}"
-            place = f"ev::in_row({at})"
-        else:
-            place = f"{text.array(e.array)}.data + {text.index(e)}"
-        self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
+        if len(e.indices) != 2:
+            return f"{text.array(e.array)}.data + {text.index(e)}"
+        row, length = text.operand(e.indices[0], 0), text.row_length(e.array, 1)
+        place = f"{self.columns_at}, {self.c}, {row}, {length}"
+        return f"{self.axis}.element(width, {text.array(e.array)}.data, {place})"
+
+    @property
+    def columns_at(self) -> str:
+        """What tells the team along the axis which columns a thread has."""
+        return self.column
 
     def varies(self, e: ir.Element) -> bool:
         return not self.varying.isdisjoint(walk.variables((e,)))
@@ -101,7 +134,3 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
-
-    def whole(self, array: ir.Array, width: int) -> str:
-        row = self.text.extent(array, array.ndim - 1)
-        return f"ev::whole_words<{width}>({self.text.array(array)}.data, {row})"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_HELD = 52  # registers of what is loaded at a time
 ROWS = 8  # for the places of two further rows
 # The threads that a multiprocessor should hold, if these are so many at most; in any case.
-FITS = ((32, 1024), (56, 768))
+FITS = ((40, 1024), (56, 768))
 FEWEST = 512
 
 
@@ -78,7 +78,7 @@ class Both(Inside):
                 self.atoms()
             writer.lines[-1] += ";"
             one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in self.along.values())
-            writer.line(f"if (width.value > 1 && {one}) {run}(width, ev::constant<1>());")
+            writer.line(f"if (!width.apart && {one}) {run}(width, ev::constant<1>());")
             writer.line(f"else {run}(width, ev::constant<2>());")
         self.bound()
 
@@ -118,10 +118,7 @@ class Both(Inside):
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        body = (*parts.alike, *parts.before, *parts.each)
-        loops = [y for x in parts.alike if id(x) in self.along for y in self.along[id(x)].loop.body]
-        plain = [x for x in body if id(x) not in self.along]
-        text.loaded = self.loads(o for x in (*plain, *loops) for o in walk.operands(x))
+        text.loaded = self.loads()
         words = self.load_columns()
         for x in parts.alike:
             if id(x) in self.along:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
@@ -42,9 +43,9 @@ def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
     )
 
 
-MOST_AT_ONCE = 32  # columns of a thread, of all its atoms
+MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
-FITS = ((36, 1024), (56, 768))
+FITS = ((60, 1024),)
 
 
 def at_once(writer: Owner, s: ir.Pass) -> int:
@@ -59,7 +60,18 @@ def at_once(writer: Owner, s: ir.Pass) -> int:
     ]
     alike = all(walk.variables((x.stop,)).isdisjoint(local) for x in loops)
     once = all(sum(a is b for b in added) == 1 for a in added)
-    return min(writer.items, max(MOST_AT_ONCE // writer.dense.vector, 1)) if alike and once else 1
+    most = max(MOST_AT_ONCE // writer.dense.vector, 1)
+    few = writer.items if writer.items <= most else 1 << most.bit_length() - 1
+    return min(writer.items, few) if alike and once else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The names of what a batch reads at atoms' own places, of what was loaded of it ahead, and of what loads it."""
+
+    name: str
+    ahead: str
+    load: str
 
 
 class Inside:
@@ -70,6 +82,8 @@ class Inside:
         unique = self.text.unique
         self.axis, self.item, self.own = unique("axis"), unique("item"), unique("own")
         self.first, self.end, self.at_once = unique("first"), unique("end"), at_once(writer, s)
+        self.most = unique("most")  # atoms of a thread at once, in the code
+        self.ahead: dict[ir.Element, Ahead] = {}
         self.one_atom = False  # whether the code of one atom is being written
         self.along = {
             id(x): Along(self, x) for x in s.body if isinstance(x, ir.For) and x.kind == "lanes"
@@ -107,6 +121,7 @@ class Inside:
             run,
             width,
             loops[0].fit(width, arrays, *dict.fromkeys(x.count for x in loops if x.known)),
+            arrays,
         )
         held = max(x.held(self.at_once) for x in loops)
         for most, threads in FITS:
@@ -114,16 +129,23 @@ class Inside:
                 writer.resident = min(writer.resident or threads, threads)
                 return
 
-    def choose(self, run: str, width: int, fits: str) -> None:
-        """Write the calls: for words, if rows consist of them, and if so, of axes that the team takes in one round."""
-        line, loops = self.writer.line, self.along.values()
-        if width > 1:
-            one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in loops)
-            if all(x.known for x in loops):
-                line(f"if ({fits} && {one}) {run}(ev::constant<{width}>(), ev::constant<1>());")
-                line("else")
-            line(f"if ({fits}) {run}(ev::constant<{width}>(), ev::constant<2>());")
+    def choose(self, run: str, width: int, fits: str, arrays: Iterable[ir.Array]) -> None:
+        """Write the calls: for words, if rows consist of them, and for axes that the team takes in one round."""
+        line, loops = self.writer.line, list(self.along.values())
+        counts = [x.count for x in loops] if all(x.known for x in loops) else []
+        one = " && ".join(f"{count} <= {self.axis}.columns" for count in counts)
+
+        def call(condition: str, width: str, rounds: int) -> None:
+            line(f"if ({condition}) {run}({width}(), ev::constant<{rounds}>());")
             line("else")
+
+        if width > 1:
+            words = f"ev::constant<{width}>"
+            if counts:
+                call(f"{fits} && {one}", words, 1)
+            call(fits, words, 2)
+        elif counts and arrays:
+            call(f"{one} && {loops[0].fit(1, arrays)}", "ev::filled", 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
@@ -139,8 +161,14 @@ class Inside:
             writer.line(f"{self.first} = {text.expr(begin)}, {self.end} = {text.expr(end)};")
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
+        items = f"{self.at_once}"
+        if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
+            more = "width.value == 1 || rounds.value > 1"  # which take more registers
+            items = f"{more} ? {self.at_once // 2} : {self.at_once}"
+        writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()
+        self.load_ahead()
         alone = self.at_once == 1
         with (
             writer.compound(f"const auto {batch} = [&](auto items)"),
@@ -150,10 +178,7 @@ class Inside:
         writer.lines[-1] += ";"
         writer.in_pass, writer.inside = False, None
         given = f"{self.first}, {self.end}, {batch}"
-        items = f"{self.at_once}"
-        if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
-            items = f"width.value == 1 ? {self.at_once // 2} : {self.at_once}"  # singles have places of their own
-        writer.line(f"{self.axis}.template in_batches<({items})>({given});")
+        writer.line(f"{self.axis}.template in_batches<{self.most}>({given});")
 
     def some(self) -> AbstractContextManager[None]:
         """Open code that teams without atoms leave out, though they run the batch with others of their warp."""
@@ -164,19 +189,14 @@ class Inside:
     def batch(self) -> None:
         """Write the code of some atoms, each of its statements for all of them."""
         writer, text, s = self.writer, self.text, self.pass_
-        after = self.last()[1] if self.dealt else ()
-        before = s.body[: len(s.body) - len(after)]
+        before, after = self.halves()
         own = walk.variables_set(before) - set(fields_of(s.accumulators)) - self.of_loops()
         for v in sorted(own & self.between(), key=lambda v: v.name):
             name = text.unique(text.var(v))
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        loops = [self.along[id(x)].loop.body for x in before if id(x) in self.along]
-        plain = tuple(x for x in before if id(x) not in self.along)
-        text.loaded = self.loads(
-            o for part in (plain, *loops) for x in part for o in walk.operands(x)
-        )
+        text.loaded = self.loads()
         own_loads = self.own_loads(after) if self.dealt else {}
         for x in before:
             if id(x) in self.along:
@@ -271,17 +291,34 @@ class Inside:
             and e.array.path not in text.contended
         }
 
-    def loads(self, operands: Iterable[ir.Expr]) -> dict[ir.Element, str]:
-        """Write loads of what these expressions always read at an atom's own place. Returns what holds them."""
+    def halves(self) -> tuple[ir.Block, ir.Block]:
+        """Return the code that all lanes of an atom run, and what each of some lanes runs for atoms of its own."""
+        body, after = self.pass_.body, self.last()[1] if self.dealt else ()
+        return body[: len(body) - len(after)], after
+
+    def load_ahead(self) -> None:
+        """Write loads of what the first batch always reads at atoms' own places. Each batch does so for the next."""
         writer, text, k = self.writer, self.text, self.text.var(self.pass_.atom)
-        found = self.at_atoms(operands)
-        for e, name in found.items():
-            writer.line(f"{text.machine(e.type)} {name}[items.value];")
-            given = f"items, {self.first}, {self.end}, {name}"
-            with writer.compound(f"{self.axis}.load_atoms({given}, [&](pos {k})"):
+        before, _ = self.halves()
+        loops = [self.along[id(x)].loop.body for x in before if id(x) in self.along]
+        plain = tuple(x for x in before if id(x) not in self.along)
+        operands = (o for part in (plain, *loops) for x in part for o in walk.operands(x))
+        for e, name in self.at_atoms(operands).items():
+            load, ahead = text.unique("load"), text.unique("ahead")
+            self.ahead[e] = Ahead(name, ahead, load)
+            with writer.compound(f"const auto {load} = [&](pos {k})"):
                 writer.line(f"return {text.expr(e)};")
-            writer.lines[-1] += ");"
-        return {e: f"{name}[{self.item}]" for e, name in found.items()}
+            writer.lines[-1] += ";"
+            given = f"{self.first}, {self.end}, {load}"
+            writer.line(f"auto {ahead} = {self.axis}.template load_ahead<{self.most}>({given});")
+
+    def loads(self) -> dict[ir.Element, str]:
+        """Write where a batch has what it always reads at atoms' own places. Returns what holds them."""
+        for e, x in self.ahead.items():
+            self.writer.line(f"{self.text.machine(e.type)} {x.name}[items.value];")
+            given = f"items, {self.first}, {self.end}, {x.ahead}, {x.name}, {x.load}"
+            self.writer.line(f"{self.axis}.template load_atoms<{self.most}>({given});")
+        return {e: f"{x.name}[{self.item}]" for e, x in self.ahead.items()}
 
     @contextmanager
     def each_atom(self) -> Iterator[None]:
@@ -367,8 +404,12 @@ class Along(Columns):
         self.text.on_lane(self.loop.var, f"{self.inside.axis}.at(width, {self.first}, {self.c})")
         self.writer.declared.add(self.loop.var)
 
+    @property
+    def columns_at(self) -> str:
+        return self.first
+
     def has(self, column: str) -> str:
-        method = "has" if self.known else "has_one"
+        method = "has" if self.known and self.width() > 1 else "has_one"
         return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
 
     def write(self) -> None:
@@ -378,7 +419,7 @@ class Along(Columns):
             if not self.known:
                 writer.line(f"const pos {self.count} = {self.stop()};")
             writer.line("#pragma unroll 1")
-            with writer.compound(self.head()):
+            with writer.compound(self.head().replace("; ", "; rounds.value == 1 || ", 1)):
                 self.columns()
                 writer.line("if (rounds.value == 1) break;")
         writer.inside = outer

@@ -131,33 +131,51 @@ class Spread(Columns):
         writer, text = self.writer, self.text
         words = {id(s): text.unique("stored") for s in self.word_stores()}
         stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
-        has = self.has(self.c)
         conditions = [f"{self.axis}.leads()"] if self.dense.folds else []
         conditions += ["live"] if writer.converged else []
-        with writer.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
+        leads = f"if ({' && '.join(conditions)})" if conditions else ""
+        with writer.compound(leads), self.each_word() as word:
             for s in self.word_stores():
                 writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
-            text.loaded = self.load_old(block, has)
-            with self.each_column(), writer.compound(f"if ({has})"):
+            text.loaded = self.load_old(block, word)
+            with self.of_word(word):
                 writer.spreads, writer.stored = True, stored
                 writer.block(block)
                 writer.spreads, writer.stored = False, {}
             text.loaded = {}
+            if words:
+                writer.line(f"const int {self.c} = {word};")
             for s in self.word_stores():
-                with self.each_column("width.value"):
-                    to = f"{text.array(s.array)}.data + {text.index(s)}"
-                    word = f"{words[id(s)]} + {self.c}"
-                    writer.line(f"if ({has}) ev::store_word(width, {to}, {word});")
+                given = f"{self.address(s)}, {words[id(s)]} + {self.c}"
+                writer.line(f"ev::store_word(width, {given});")
 
-    def load_old(self, block: ir.Block, has: str) -> dict[ir.Element, str]:
-        """Write loads of what is where words will be stored, if it is read. Return what holds it."""
+    @contextmanager
+    def each_word(self) -> Iterator[str]:
+        """Open an unrolled loop over the words of a thread on the axis. Yields the name of its first column."""
+        word = self.text.unique("first_c")
+        self.writer.line("#pragma unroll")
+        head = f"for (int {word} = 0; {word} < {self.dense.vector}; {word} += width.value)"
+        with self.writer.compound(head), self.writer.compound(f"if ({self.has(word)})"):
+            yield word
+
+    @contextmanager
+    def of_word(self, word: str) -> Iterator[None]:
+        """Open an unrolled loop over the columns of a word."""
+        c = self.c
+        self.writer.line("#pragma unroll")
+        with self.writer.compound(f"for (int {c} = {word}; {c} < {word} + width.value; ++{c})"):
+            yield
+
+    def load_old(self, block: ir.Block, word: str) -> dict[ir.Element, str]:
+        """Write loads of what is where a word will be stored, if it is read. Return what holds it."""
         places = {(s.array, s.indices) for s in self.word_stores()}
         read = (e for e in walk.expressions(block) if isinstance(e, ir.Element))
         old = dict.fromkeys(e for e in read if (e.array, e.indices) in places)
         held = {e: self.text.unique(f"own_{self.text.array(e.array)}") for e in old}
         for e, name in held.items():
             self.writer.line(f"{self.text.machine(e.type)} {name}[{self.dense.vector}];")
-            with self.each_column("width.value"), self.writer.compound(f"if ({has})"):
+            with self.writer.compound(""):
+                self.writer.line(f"const int {self.c} = {word};")
                 self.load_word(e, name)
         return {e: f"{name}[{self.c}]" for e, name in held.items()}
 
@@ -211,14 +229,7 @@ class Spread(Columns):
         writer.lines[-1] += ";"
         writer.in_pass = writer.ascends = False
         self.bound(s)
-        half = (
-            self.width() > 1 and writer.items > 1
-        )  # singles take more loads, and registers for their places
-        items = (
-            f"width.value == 1 ? {writer.items // 2} : {writer.items}"
-            if half
-            else f"{writer.items}"
-        )
+        items = self.at_once(writer.items)
         over = f"{self.batch.first}, {self.batch.end}, {self.axis}.ranks"
         writer.line(f"ev::in_batches<{items}>({over}, {self.batch.run});")
 

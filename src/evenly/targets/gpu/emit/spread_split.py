@@ -92,9 +92,7 @@ class SpreadSplit(Spread):
 
     def columns(self) -> None:
         writer, text, (s,) = self.writer, self.text, self.passes
-        # Single columns have an address each.
-        few = f"width.value == 1 ? {AT_ONCE // 2} : {AT_ONCE}" if self.width() > 1 else AT_ONCE
-        writer.line(f"constexpr int {self.items} = {few};")
+        writer.line(f"constexpr int {self.items} = {self.at_once(AT_ONCE)};")
         if self.runs:
             runs = whole_runs(text, self.runs, self.items)
             writer.line(f"const pos {self.in_runs} = {runs};")

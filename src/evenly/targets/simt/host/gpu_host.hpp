@@ -107,6 +107,9 @@ template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int from, in
   int lane = lane_rank(), source = lane / width * width + (from % width + width) % width;
   return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, place}));
 }
+template <class T> EV_DEVICE T shuffle_xor(unsigned mask, T value, int n, EV_SITE) {
+  return shuffle_from(mask, value, lane_rank() ^ n, 32, file, place);
+}
 EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_sim_warp(ev_vote, mask, p, 0, {file, place})); }
 EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, place) == mask; }
 EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, place) != 0; }
