@@ -77,16 +77,17 @@ def test_lists(case: str, wide: tuple[int, ...]) -> None:
             assert mine.shape == x.shape
 
 
-def test_values_from_all_over_memory() -> None:
-    """They are moved in two steps."""
+@pytest.mark.parametrize(("width", "way"), [(4, "_panels"), (32, "_steps")])
+def test_values_from_all_over_memory(width: int, way: str) -> None:
+    """Products are added up, or values are moved in two steps."""
     torch, ours = modules()
     n, each = 600_000, 16
     columns = torch.randint(n, (n * each,), device="cuda")
     pattern = ours.Pattern(torch.arange(0, n * each + 1, each, device="cuda"), columns, (n, n))
-    values, X = torch.rand(n * each, device="cuda"), torch.rand(n, 4, device="cuda")
+    values, X = torch.rand(n * each, device="cuda"), torch.rand(n, width, device="cuda")
     found = ours.spmm(pattern.T, values, X)
-    assert pattern.T._structure._steps
-    wanted = torch.zeros(n, 4, device="cuda")
+    assert getattr(pattern.T._structure, way)
+    wanted = torch.zeros(n, width, device="cuda")
     wanted.index_add_(0, columns, values[:, None] * X.repeat_interleave(each, 0))
     torch.testing.assert_close(found, wanted)
 
