@@ -72,6 +72,16 @@ def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> 
         check(case, matrix, width, np.float32, on_simt(case, schedule))
 
 
+@pytest.mark.parametrize("schedule", [ev.GroupMapped(16, lanes=8, vector=5), ev.MergePath(64, 2, lanes=4, vector=9)])  # fmt: skip
+def test_rows_about_as_long_as_all_banks(schedule: Any) -> None:
+    """There the columns of a thread lie side by side, and some belong to two threads."""
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    assert "(ev::adjacent())" in emitted(CASES["spmm"].kernel, args, schedule)[0].source
+    for width in (29, 31, 33, 35, 65):
+        check("spmm", matrix, width, np.float32, on_simt("spmm", schedule))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("name", ALONG)
@@ -216,8 +226,7 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    half = "width.value == 1 || rounds.value > 1"
-    for vector, atoms in (4, f"{half} ? 2 : 4"), (16, f"{half} ? 1 : 2"), (32, 1):
+    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, "width.value == 1 ? 1 : 2"), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
         assert f"constexpr int most = {atoms};" in code.source
         assert "axis.template in_batches<most>" in code.source

@@ -90,7 +90,7 @@ def test_longer_tiles_get_more_threads() -> None:
 
 def test_short_tiles_get_small_teams_and_fewer_loads_at_once() -> None:
     matrix = generators.stencil(512)
-    assert chosen(matrix, 32) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert chosen(matrix, 32) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
     assert chosen(matrix, 64) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
     assert chosen(matrix, 128) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
 
@@ -107,7 +107,7 @@ def test_threads_of_an_atom() -> None:
     assert made(128, uniform) == ev.GroupMapped(16, lanes=16, vector=8)
     assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(16, lanes=16, vector=8)
     assert made(64, generators.banded(50_000, 64)) == ev.GroupMapped(8, items=8, lanes=8, vector=8)
-    assert made(128, generators.stencil(512)) == ev.GroupMapped(16, items=5, lanes=16, vector=8)
+    assert made(128, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
     assert made(32, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
     assert made(8, uniform) == ev.GroupMapped(8, lanes=2, vector=4)
     assert made(4, generators.stencil(512)) == ev.ThreadMapped(items=5, vector=4)

@@ -21,6 +21,7 @@ from evenly.language.dense import (
 )
 from evenly.schedules.contract import ceil_div
 
+from .columns import columns, power, word_of
 from .statistics import Statistics
 
 UNKNOWN = 32  # columns, where tiles compute how many there are
@@ -91,9 +92,9 @@ def for_dense(
     said = (
         f"{axis.length} columns for {'an atom' if axis.inside else 'tiles'} of {st.mean:.1f} atoms"
     )
-    lanes, vector = _columns(st, axis, held)
+    lanes, vector = columns(st, axis, held)
     ranks = _ranks(st, lanes, axis.inside, held)
-    word = max(WORD // axis.width, 1)
+    word = word_of(axis)
     items = _items(st, axis, word, held)
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
     if st.greatest > held["longest"] * st.mean:
@@ -107,69 +108,6 @@ def for_dense(
     return s.GroupMapped(size, items=items, lanes=lanes, vector=vector), said
 
 
-def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]:
-    """Return the threads along an axis, and the columns of each."""
-    n, word = axis.length, max(WORD // axis.width, 1)
-    if not axis.adjacent:
-        return 1, min(n, held["apart"])
-    if n % word:
-        return _singles(st, axis, held) if n % 2 else _pairs(n)
-    words = n // word
-    if (
-        axis.inside
-    ):  # threads that reduce take steps, so that there are few, but one round goes over the rows
-        each = max(1 + (words > held["reduce"]), min(ceil_div(words, WARP), 4))
-        return min(_power(ceil_div(words, each)), WARP), each * word
-    if st.mean < held["short"]:  # many tiles at a time, rather than a long one
-        most = held["reduce"] if words <= WARP else 2 * held["reduce"]
-    else:
-        most = WARP
-    # A word each, so that a warp's loads are of whole sectors; two, if there are many and tiles are long. The fewest
-    # threads without a column; walking the atoms once more costs as much as two words.
-    twice = st.mean >= held["long"] and words >= WARP
-    able = [1 << i for i in range(6) if 1 << i <= most]
-    best = min(able, key=lambda k: ceil_div(words, k * (1 + twice)) * (k + 2))
-    if words > 2 * best * (1 + twice) and words % best:  # a word more than a power of two, as often
-        best, each = _odd_words(words, (3,))
-        return best, each * word
-    return best, word * (1 + twice)
-
-
-def _singles(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]:
-    """The same where no columns are words: an odd number of them.
-
-    The rows of several atoms are loaded by one instruction. In long tiles those are often adjacent rows, of few columns
-    each if a thread has many.
-    """
-    n, most = axis.length, held["singles"]
-    wide = n > held["wide"]
-    alike = st.greatest <= held["longest"] * st.mean
-    if st.mean < held["short"]:
-        each = 5
-    elif st.mean >= held["long"] and alike and axis.inside:
-        each = 5 if wide or n <= 20 else 3
-    elif st.mean >= held["long"] and alike:
-        many = ceil_div(4 * most, axis.width)
-        each = many if n <= 2 * many else ceil_div(20, axis.width)
-    else:
-        each = 5 if wide else 3 if n > held["reduce"] or not alike else 1
-    lanes = min(_power(ceil_div(n, each)), WARP)
-    vector = ceil_div(n, lanes * ceil_div(n, lanes * most))
-    return lanes, vector | axis.inside  # an odd number is none of words
-
-
-def _pairs(n: int) -> tuple[int, int]:
-    """The same where words have two columns: an odd number of words for each thread, or a word would have four."""
-    lanes, each = _odd_words(n // 2, (1, 3))
-    return lanes, 2 * each
-
-
-def _odd_words(words: int, able: tuple[int, ...]) -> tuple[int, int]:
-    """Return threads, and words of each, of which there are so many: the fewest that the axis does not have."""
-    each = min(able, key=lambda k: _power(ceil_div(words, k)) * k) if words <= 3 * WARP else 5
-    return min(_power(ceil_div(words, each)), WARP), each
-
-
 def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
     """Return how many atoms a thread loads at once."""
     few = st.mean < held["short"]
@@ -178,7 +116,7 @@ def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
             return max(1, min(math.ceil(st.mean), int(held["short"])))
         many = st.mean >= held["long"] and held["reduce"] * word <= axis.length < WARP * word
         return int(held["inside" if many else "items"])
-    whole = axis.length > held["narrow"] and axis.length % word == 0
+    whole = axis.length % word == 0
     return int(held["few" if few and whole else "items"])
 
 
@@ -189,7 +127,7 @@ def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> in
     if inside and st.mean >= 2 * held["short"]:  # a team as large as an atom may have
         found = max(held["reduce"] // lanes, 1)
     elif not inside and st.mean >= held["short"]:
-        found = min(_power(st.mean / held["atoms"] / lanes, up=False), most)
+        found = min(power(st.mean / held["atoms"] / lanes, up=False), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:
             break
@@ -216,10 +154,10 @@ def _for_lengths(
 
 def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Lrb:
     """Return the schedule for tiles of very different lengths: teams of several sizes, of fewer lanes than a warp."""
-    word = max(WORD // axis.width, 1)
+    word = word_of(axis)
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
-        lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
+        lanes, vector = min(power(words // 2), WARP // 2), 2 * word
     if axis.inside and axis.length % word and axis.length <= held["reduce"] * held["singles"]:
         pair = 2 - axis.length % 2
         lanes = min(lanes, held["reduce"])
@@ -235,14 +173,15 @@ def _is_split(st: Statistics, axis: Axis, moved: float, made: s.Lrb, held: dict[
     """Whether blocks split tiles: there are many columns, or the longest tile would hold up a block of its own."""
     columns, at_once = made.lanes * made.vector, made.block // made.lanes * made.items
     longest = _chain(st, axis, columns, at_once, held)
-    return bool(axis.length >= held["split"] or longest > moved + held["joining"])
+    least = held["reduce"] + 1 if axis.length % word_of(axis) else held["split"]
+    return bool(axis.length >= least or longest > moved + held["joining"])
 
 
 def _split(
     st: Statistics, axis: Axis, lanes: int, vector: int, held: dict[str, Any]
 ) -> s.MergePath:
     """Return the schedule that splits tiles among teams, each of which walks its atoms alone."""
-    word = max(WORD // axis.width, 1)
+    word = word_of(axis)
     if axis.length % word == 0:
         vector = max(word, min(4, 2 * word))
         parts = ceil_div(axis.length, vector)
@@ -264,11 +203,3 @@ def _chain(st: Statistics, axis: Axis, columns: int, at_once: int, held: dict[st
     times = ceil_div(max(axis.length, 1), columns)
     taken: float = st.greatest / at_once * times * held["latency"]
     return taken
-
-
-def _power(x: float, up: bool = True) -> int:
-    """Return the next power of two, at least 1: the next greater one, or the next smaller."""
-    n = 1
-    while (n if up else 2 * n - 1) < x:
-        n *= 2
-    return n if up or n <= max(x, 1) else n // 2

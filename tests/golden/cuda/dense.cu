@@ -85,7 +85,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
             if (axis.leads()) {
               #pragma unroll
               for (int first_c = 0; first_c < 4; first_c += width.value) {
-                if (axis.has(width, v_i_first, v_i_count, first_c)) {
+                if (axis.leaves(width, v_i_first, v_i_count, first_c)) {
                   float stored[4];
                   #pragma unroll
                   for (int c = first_c; c < first_c + width.value; ++c) {
@@ -99,6 +99,8 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
           }
         };
         if (ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
+        else
+        if (v_i_count >= 4 && ev::same_banks<4>(a_X_extent1) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::adjacent());
         else
         if (axis.fills(v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::filled());
         else

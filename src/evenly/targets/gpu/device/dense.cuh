@@ -47,6 +47,14 @@ template <int N> struct constant {
 // Single columns of short rows, where each thread has all of its columns at each time, but for its last one at the end of
 // the axis. So their addresses differ by constants.
 struct filled : constant<1> { static constexpr bool apart = false; };
+// Single columns of short rows that lie side by side in a thread, of which there are as many in every thread: at the end of
+// the axis it has some that others have, too. A warp loads from several rows at once. If they are adjacent, and a row is
+// about a multiple of 32 banks long, the same columns of each lie in about the same banks. Those a few columns apart do not.
+struct adjacent : constant<1> { static constexpr bool apart = false; };
+template <int size> EV_DEVICE bool same_banks(long long length) {
+  const int beyond = (int)(length * size / 4 % 32);
+  return beyond < 4 || beyond > 28;
+}
 
 // Whether rows consist of words of W elements of `size` bytes, and are so short that `row` can return their bytes in 32
 // bits. lengths: of the rows of several arrays, joined by |. And whether the words of an array are aligned to their size.
@@ -62,6 +70,7 @@ EV_DEVICE int short_row(long long extent) {
 }
 template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
 EV_DEVICE int row(filled, long long extent) { return short_row(extent); }
+EV_DEVICE int row(adjacent, long long extent) { return short_row(extent); }
 EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
 // The address of an element: `p` is that of its place in row 0. If rows are short, one instruction a row.
 template <class T, class I, class Row> EV_DEVICE T* in_row(T* p, I i, Row row) {
@@ -139,6 +148,19 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
     column[V - 1] = column[V - 1] < count ? column[V - 1] : count - 1;
   }
+  template <class pos> EV_DEVICE pos own_first(pos first) const { return first + lane() * V; }
+  template <class pos> EV_DEVICE void place(adjacent, pos first, pos count, pos (&column)[V]) const {
+    const pos own = own_first(first), last = count - V;
+    #pragma unroll
+    for (int c = 0; c < V; ++c) column[c] = (own < last ? own : last) + c;
+  }
+  template <class pos> EV_DEVICE bool has(adjacent, pos first, pos count, int) const { return own_first(first) < count; }
+  // Whether the thread leaves what it has for a column.
+  template <class Width, class pos> EV_DEVICE bool leaves(Width width, pos first, pos count, int c) const { return has(width, first, count, c); }
+  template <class pos> EV_DEVICE bool leaves(adjacent width, pos first, pos count, int c) const {
+    const pos own = own_first(first), last = count - V;
+    return own < count && (own < last || last + c >= own);
+  }
   template <class pos> EV_DEVICE bool fills(pos count) const {
     const pos left = count % columns;
     return count > 0 && (left == 0 || left >= (V - 1) * lanes);
@@ -150,6 +172,10 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   template <int W, class T, class pos, class I, class Row>
   EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return in_row(data + column[c], i, row);
+  }
+  template <class T, class pos, class I, class Row>
+  EV_DEVICE T* element(adjacent, T* data, const pos (&column)[V], int c, I i, Row row) const {
+    return in_row(data + column[0], i, row) + c;
   }
   template <class T, class pos, class I, class Row>
   EV_DEVICE T* element(filled, T* data, const pos (&column)[V], int c, I i, Row row) const {

@@ -79,7 +79,7 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
     auto carry = [&](typename Phase::Value* values, const Value (&value)[V]) {
       #pragma unroll
       for (int c = 0; c < V; ++c)
-        if (axis.has(width, first, count, c)) values[(long long)column[c] * block_count() + block_rank()] = value[c];
+        if (axis.leaves(width, first, count, c)) values[(long long)column[c] * block_count() + block_rank()] = value[c];
     };
     if (began_before) {
       const pos tile = tiles_before()[team.local()];

@@ -42,6 +42,11 @@ class Columns:
         if width > 1:
             line(f"if ({self.fit(width, arrays, *counts)}) {body}(ev::constant<{width}>());")
             line("else")
+        if arrays and self.rows_at_once(arrays[0]):
+            length, size = self.text.extent(arrays[0], arrays[0].ndim - 1), _size(arrays[0])
+            near = f"{count} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
+            line(f"if ({near} && {self.fit(1, arrays)}) {body}(ev::adjacent());")
+            line("else")
         if self.some_apart and arrays:
             line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
             line("else")
@@ -52,9 +57,14 @@ class Columns:
         """Whether a thread may have several columns that are no words, and so an address for each."""
         return self.dense.vector > 1
 
+    def rows_at_once(self, array: ir.Array) -> bool:
+        """Whether a warp loads from several rows of an array at once, each about as long as all banks of L1."""
+        banks = self.dense.lanes * self.dense.vector * _size(array) // 4
+        return self.some_apart and self.dense.lanes <= 8 and banks >= 28
+
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
-        more = "width.value == 1" if self.width() > 1 else "width.apart"
+        more = "width.value == 1" if self.width() > 1 and self.dense.vector > 2 else "width.apart"
         return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
@@ -62,7 +72,7 @@ class Columns:
         text = self.text
         of_size: dict[int, list[ir.Array]] = {}
         for array in arrays:
-            of_size.setdefault(array.dtype.dtype.itemsize, []).append(array)
+            of_size.setdefault(_size(array), []).append(array)
         tests, lengths = [], list(counts)
         for size, these in of_size.items():
             lengths += [text.extent(a, a.ndim - 1) for a in these]
@@ -134,3 +144,8 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
+
+
+def _size(array: ir.Array) -> int:
+    """Return the bytes of an element."""
+    return int(array.dtype.dtype.itemsize)

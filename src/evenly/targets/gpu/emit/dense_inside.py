@@ -45,7 +45,7 @@ def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
-FITS = ((60, 1024),)
+FITS = ((36, 1024), (56, 768))
 
 
 def at_once(writer: Owner, s: ir.Pass) -> int:
@@ -163,8 +163,7 @@ class Inside:
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
         if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
-            more = "width.value == 1 || rounds.value > 1"  # which take more registers
-            items = f"{more} ? {self.at_once // 2} : {self.at_once}"
+            items = f"width.value == 1 ? {self.at_once // 2} : {self.at_once}"  # singles have places of their own
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()

@@ -155,7 +155,8 @@ class Spread(Columns):
         word = self.text.unique("first_c")
         self.writer.line("#pragma unroll")
         head = f"for (int {word} = 0; {word} < {self.dense.vector}; {word} += width.value)"
-        with self.writer.compound(head), self.writer.compound(f"if ({self.has(word)})"):
+        leaves = f"{self.axis}.leaves(width, {self.first}, {self.count}, {word})"
+        with self.writer.compound(head), self.writer.compound(f"if ({leaves})"):
             yield word
 
     @contextmanager
