@@ -42,12 +42,15 @@ class Columns:
         if width > 1:
             line(f"if ({self.fit(width, arrays, *counts)}) {body}(ev::constant<{width}>());")
             line("else")
-        if arrays and self.rows_at_once(arrays[0]):
+        single = (
+            bool(arrays) and len(counts) == 1
+        )  # with more axes there is more code, of fewer kinds
+        if single and self.rows_at_once(arrays[0]):
             length, size = self.text.extent(arrays[0], arrays[0].ndim - 1), _size(arrays[0])
-            near = f"{count} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
+            near = f"{counts[0]} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
             line(f"if ({near} && {self.fit(1, arrays)}) {body}(ev::adjacent());")
             line("else")
-        if self.some_apart and arrays:
+        if single and self.some_apart:
             line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
             line("else")
         line(f"{body}(ev::constant<1>());")
