@@ -91,7 +91,8 @@ def _single_columns(
         return 5 if wide or n <= 20 else 3
     if long:
         many = ceil_div(4 * most, axis.width)
-        return many if n <= 2 * many else ceil_div(20, axis.width)
+        few = 5 if wide else ceil_div(20, axis.width)
+        return many if n <= 2 * many or (axis.width == 4 and 8 * few < n <= 8 * many) else few
     return 5 if wide else 3 if n > held["reduce"] or not alike else 1
 
 

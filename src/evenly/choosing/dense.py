@@ -116,8 +116,7 @@ def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
             return max(1, min(math.ceil(st.mean), int(held["short"])))
         many = st.mean >= held["long"] and held["reduce"] * word <= axis.length < WARP * word
         return int(held["inside" if many else "items"])
-    whole = axis.length % word == 0
-    return int(held["few" if few and whole else "items"])
+    return int(held["few" if few else "items"])
 
 
 def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:

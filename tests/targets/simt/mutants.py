@@ -181,13 +181,13 @@ def along_split(schedule: Any, matrix: Any = LONG, **how: Any) -> None:
     run_kernel("spmm", schedule(block=64, items=3, lanes=2, vector=2), matrix, **how)
 
 
-def inside() -> None:
-    """Threads of an atom that reduce its lanes."""
+def inside(size: int = 8) -> None:
+    """Threads of an atom that reduce its lanes, in teams of so many."""
     A = ev.csr(rows([70, 0, 3, 150, 48, 1]))
     x = np.ones((6, 9), np.float32)
     z = np.ones((A.num_columns, 9), np.float32)
     kernel = type(sddmm)(sddmm.function)
-    kernel[ev.GroupMapped(8, block=64, lanes=4, vector=2)].on("simt")(A, x, z, np.empty(272))
+    kernel[ev.GroupMapped(size, block=64, lanes=4, vector=2)].on("simt")(A, x, z, np.empty(272))
 
 
 def exchange(schedule: str, seed: int = 0) -> None:

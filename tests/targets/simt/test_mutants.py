@@ -60,6 +60,7 @@ flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
 group_48: Run = functools.partial(programs.group, 48)
 along: Run = programs.along
 inside: Run = programs.inside
+inside_warps: Run = functools.partial(programs.inside, 32)
 split_along: Run = functools.partial(programs.along_split, ev.MergePath)
 split_along_stored: Run = functools.partial(split_along, stored=True)
 split_along_atoms: Run = functools.partial(programs.along_split, ev.NonzeroSplit)
@@ -112,7 +113,7 @@ PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
-    "along": along, "inside": inside, "split, along": split_along, "split, along, stored": split_along_stored,
+    "along": along, "inside": inside, "inside, warps": inside_warps, "split, along": split_along, "split, along, stored": split_along_stored,
     "split, along, by atoms": split_along_atoms,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
@@ -254,7 +255,8 @@ LIMITS = [
     Mutant("split.cuh", "if (atoms == 0 || (is_listed<Phase>::value && cut(block_rank()) == atoms)) {", "atoms == 0 ||", "", without_atoms, "bounds"),
     Mutant("persistent.cuh", "const typename Split::pos total = atoms > 0 ? Split::rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("item.cuh", "const P before = first < last ? phase.begin(first) : 0, end = first < last ? phase.end(last - 1) : 0;", "first < last ? phase.end(last - 1) : 0", "phase.end(last - 1)", items, "bounds|assertion"),
-    Mutant("dense.cuh", "return is_in(items, place, end) ? place : end - 1;", "is_in(items, place, end)", "true", inside, "bounds"),
+    Mutant("dense.cuh", "return is_in(items, place, end) ? place : end - 1;", "is_in(items, place, end)", "true", inside_warps, "bounds"),
+    Mutant("dense.cuh", "if (first < end && (N % lanes == 0 || e + lane() < N)) ahead.own[e / lanes] = load(k < end ? k : end - 1);", "k < end ?", "true ?", inside, "bounds"),
     Mutant("split_dense.cuh", "for (int of = own - 1; of >= 0; --of) {", "of >= 0", "of >= -1", split_along, "bounds|uninitialised"),
     Mutant("split_dense.cuh", "for (auto tile = own.from + team.local(); tile < own.to; tile += teams)", "<", "<=", split_along_atoms, "bounds|race"),
     Mutant("split_dense.cuh", "EV_DEVICE pos end_in(const Part& part, pos tile) const { return tile < part.t1 ? phase.end(tile) : part.z1; }", "tile < part.t1", "true", split_along, "bounds"),

@@ -44,6 +44,7 @@ def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
 
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
+MOST_AGAIN = 20  # the same in a further round
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
 FITS = ((36, 1024), (56, 768))
 
@@ -163,7 +164,10 @@ class Inside:
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
         if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
-            items = f"width.value == 1 ? {self.at_once // 2} : {self.at_once}"  # singles have places of their own
+            # Singles have places of their own, and rows of X that are loaded again take registers, too.
+            again = self.at_once * writer.dense.vector > MOST_AGAIN
+            more = "width.value == 1" + (" || rounds.value > 1" if again else "")
+            items = f"{more} ? {self.at_once // 2} : {self.at_once}"
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()
