@@ -1,10 +1,11 @@
-"""SpMM with its gradients in PyTorch: evenly's operators beside torch.sparse.mm, in replayed CUDA graphs, in one run.
+"""SpMM, sparse attention and lists with their gradients in PyTorch, in replayed CUDA graphs, in one run.
 
     python benchmarks/torch_operators.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
 
-Needs a GPU and PyTorch. Forward: C = A B. Backward: both gradients, of A's values at the pattern and of B. PyTorch's
-backward makes no gradient for values of CSR here, so that of B alone is measured, as the product with a CSR matrix of
-the transpose that is made beforehand.
+Needs a GPU and PyTorch. Beside SpMM stands torch.sparse.mm, beside attention the chain of our SDDMM, softmax and
+SpMM, beside sums, means and packing of lists of rows of 512 a copy. Forward: C = A B. Backward: both gradients, of A's
+values at the pattern and of B. PyTorch's backward makes no gradient for values of CSR here, so that of B alone is
+measured, as the product with a CSR matrix of the transpose that is made beforehand.
 """
 
 from __future__ import annotations
@@ -80,6 +81,65 @@ def measured(matrix: Any, width: int) -> dict[str, float]:
     }
     torch.testing.assert_close(calls["forward"](), A @ B, rtol=1e-3, atol=1e-3)
     torch.testing.assert_close(calls["backward: B"](), turned @ G, rtol=1e-3, atol=1e-3)
+    return medians(calls)
+
+
+def attended(matrix: Any, width: int) -> dict[str, float]:
+    m, n = matrix.shape
+    offsets, columns = (torch.tensor(x, device="cuda") for x in (matrix.indptr, matrix.indices))
+    pattern = ours.Pattern(offsets, columns, (m, n))
+    Q, K, V, G = (torch.randn(k, width, device="cuda") for k in (m, n, n, m))
+    here, there, op = pattern.tensors, pattern.T.tensors, torch.ops.evenly
+    weights = op.softmax(*here, op.sddmm(*here, Q, K))
+    out, logs = op.attention(*here, Q, K, V)
+    torch.testing.assert_close(out, op.spmm(*here, weights, V), rtol=1e-3, atol=1e-3)
+
+    def chain_backward() -> None:
+        of_scores = op.softmax_backward(*here, weights, op.sddmm(*here, G, V))
+        op.spmm(*there, weights, G)
+        op.spmm(*here, of_scores, K)
+        op.spmm(*there, of_scores, Q)
+
+    calls: dict[str, Callable[[], Any]] = {
+        "chain": lambda: op.spmm(*here, op.softmax(*here, op.sddmm(*here, Q, K)), V),
+        "attention": lambda: op.attention(*here, Q, K, V),
+        "chain, backward": chain_backward,
+        "attention, backward": lambda: op.attention_backward(*here, Q, K, V, G, logs),
+    }
+    return medians(calls)
+
+
+def of_lists(kind: str) -> dict[str, float]:
+    """Shares of the rate of a copy."""
+    random, width = torch.Generator().manual_seed(0), 512
+    uniform = torch.rand(2_000, generator=random)
+    lengths = {
+        "equal": torch.full((2_000,), 50),
+        "uniform": (101 * uniform).long(),
+        "power law": (10 * (uniform + 1e-4) ** -0.7).long(),
+    }[kind]
+    lists = ours.Lists(torch.cat([torch.zeros(1), lengths.cumsum(0)]).long().cuda())
+    n, m, most = lists.num_elements, len(lengths), int(lengths.max())
+    x, y = torch.rand(n, width, device="cuda"), torch.rand(m, width, device="cuda")
+    other, op, offsets = torch.empty_like(x), torch.ops.evenly, lists.offsets
+    calls: dict[str, tuple[int, Callable[[], Any]]] = {
+        "copy": (2 * n, lambda: other.copy_(x)),
+        "sum": (n + m, lambda: op.segment_reduce(offsets, x, "sum")),
+        "mean": (n + m, lambda: op.segment_reduce(offsets, x, "mean")),
+        "backward of a sum": (n + m, lambda: op.repeat(offsets, y, n)),
+    }
+    if kind != "power law":
+        padded = torch.rand(m, most, width, device="cuda")
+        calls |= {
+            "pack": (2 * n, lambda: op.padded_to_jagged(offsets, padded, n)),
+            "backward of pack": (n + m * most, lambda: op.jagged_to_padded(offsets, x, most)),
+        }
+    found = medians({title: call for title, (_, call) in calls.items()})
+    rate = calls["copy"][0] / found["copy"]
+    return {title: 100 * calls[title][0] / us / rate for title, us in found.items()}
+
+
+def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
     clocks = {title: Replayed(call) for title, call in calls.items()}
     samples = measure(clocks, rounds=ROUNDS, flushed=False)
     return {title: sample.median for (title, _), sample in samples.items()}
@@ -97,8 +157,17 @@ def main() -> None:
             found = measured(matrix, width)
             both = found["backward: values"] + found["backward: B"]
             print(f"{name}, {width} columns: backward {both / found['forward']:.2f} times forward")
-            for title, us in found.items():
-                print(f"  {us:9.1f}  {title}", flush=True)
+            shown(found)
+            print(f"{name}, {width} columns: attention")
+            shown(attended(matrix, width))
+    for kind in ("equal", "uniform", "power law"):
+        print(f"lists of {kind} lengths, percent of the rate of a copy")
+        shown(of_lists(kind))
+
+
+def shown(found: dict[str, float]) -> None:
+    for title, number in found.items():
+        print(f"  {number:9.1f}  {title}", flush=True)
 
 
 if __name__ == "__main__":

@@ -152,6 +152,63 @@ def outer(A, X, out):
                 out[k, j] = A.value(k) * X[A.column(k), j] + X[row % len(X), j]
 
 
+@ev.func
+def greater(a, b):
+    """The greatest first number, with the greatest second one of all, and the sum of the third ones."""
+    return max(a[0], b[0]), max(a[1], b[1]), a[2] + b[2]
+
+
+@ev.kernel
+def weighed(A, X, Z, V, out, top):
+    """Lanes around a pass and inside: a product of rows weighs each lane; some results are the same for all lanes."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            shift = j % 3
+            count = 0
+            total = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                weight = A.value(k) * sum(X[row, i] * Z[c, i] for i in ev.lanes(X.shape[1]))
+                other = sum(Z[c, i] for i in ev.lanes(Z.shape[1])) + weight
+                count += 1
+                total += weight * (V[c, j] + shift) - other
+            out[row, j] = total + count
+            if j < top.shape[1]:
+                top[row, j] = count
+
+
+@ev.kernel
+def chosen(A, X, Z, V, out):
+    """The same with a reduction of tuples, of which one part differs from lane to lane."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            best, least, total = ev.reduce(
+                greater,
+                (
+                    (
+                        sum(X[row, i] * Z[A.column(k), i] for i in ev.lanes(X.shape[1])),
+                        -A.value(k),
+                        V[A.column(k), j] * A.value(k),
+                    )
+                    for k in A.atoms(row)
+                ),
+                (-1000.0, -1000.0, 0.0),
+            )
+            out[row, j] = total + best - least
+
+
+@ev.kernel
+def by_lane(A, X, Z, V, out):
+    """The lanes inside depend on the one around: there is nothing to compute once."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            out[row, j] = sum(
+                V[A.column(k), j]
+                * sum(X[row, i] * (Z[A.column(k), i] + j) for i in ev.lanes(X.shape[1]))
+                for k in A.atoms(row)
+            )
+
+
 @dataclass(frozen=True)
 class Case:
     """arguments(A, matrix, width, dtype) gives all arguments; `outputs` are the places of the stored ones."""
@@ -293,6 +350,28 @@ INSIDE = {
     ),
 }
 CASES |= INSIDE
+
+
+def both(A: Any, M: Any, n: int, t: Any, *more: Any) -> tuple[Any, ...]:
+    """Axes of n columns around the pass, and of a number that is a multiple of a word, or not, inside."""
+    m, inside = M.shape[0], {8: 12, 9: 8, 33: 5, 4: 4}.get(n, 3)
+    return (
+        A, filled(m, inside, t), filled(M.shape[1], inside, t, 2), filled(M.shape[1], n, t, 3),
+        filled(m, n, t), *more,
+    )  # fmt: skip
+
+
+# Lanes around passes and inside.
+BOTH = {
+    "weighed": Case(
+        weighed,
+        lambda A, M, n, t: both(A, M, n, t, np.full((M.shape[0], min(n, 1)), -1, np.int64)),
+        (4, 5),
+    ),
+    "chosen": Case(chosen, both, (4,)),
+    "by_lane": Case(by_lane, both, (4,)),
+}
+CASES |= BOTH
 
 # Teams of every shape: along the axis alone, along both, of several warps; words of 4, 2 and 1 columns. Of whole tiles,
 # and of blocks that split them.

@@ -105,6 +105,8 @@ def test_nasty_rows(name: str) -> None:
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"),
+        ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
+        ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
     ],
@@ -168,7 +170,7 @@ def test_other_targets_walk_lane_by_lane() -> None:
     check("spmm", matrix, 3, np.float32, *calls)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c != "sddmm"])
+@pytest.mark.parametrize("case", [c for c in CASES if c not in ("sddmm", "by_lane")])
 def test_a_cpu_takes_several_lanes_at_a_time(case: str) -> None:
     """One, eight, and 32 or 64 of them: every width has some of each."""
     for width in (1, 9, 33, 107):
@@ -212,6 +214,15 @@ def test_what_an_atom_reads_is_loaded_once_and_columns_in_words() -> None:
     assert "word" not in code.source
 
 
+def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["update"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (code,) = emitted(CASES["update"].kernel, args, ALONG["group 2"])
+    for done in "load", "store":
+        assert len(re.findall(rf"ev::{done}_word\(.*\ba_Y\.data", code.source)) == 1
+    assert not re.search(r"\ba_Y\[", code.source)
+
+
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
@@ -247,6 +258,21 @@ def test_there_are_blocks_to_share_one_huge_tile() -> None:
     for apart, blocks in (False, 1), (True, gpu.at_once(256)):
         made = engine.sizing(ev.Lrb(), 0, 4, False, apart, Sizes(1, 4_000_000), 0, gpu)
         assert made.grids["tiles"] == (blocks, 1)
+
+
+@pytest.mark.parametrize("name", ["group 2", "block"])
+def test_lanes_inside_of_lanes_around_a_pass_are_walked_once_for_all_of_these(name: str) -> None:
+    """Rows of V and Z are each loaded once, in words."""
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["chosen"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (code,) = emitted(CASES["chosen"].kernel, args, ALONG[name])
+    assert code.source.count("axis.deal_to_all(") == 1
+    for array in "V", "Z":
+        assert len(re.findall(rf"ev::load_word\(.*\ba_{array}\.data", code.source)) == 1
+        assert not re.search(rf"\ba_{array}\[", code.source)
+    args = CASES["by_lane"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (code,) = emitted(CASES["by_lane"].kernel, args, ALONG[name])
+    assert not re.findall(r"ev::load_word\(.*\ba_V\.data", code.source)
 
 
 def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:

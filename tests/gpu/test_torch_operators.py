@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.torch_operators.problems import NAMES, OPERATORS, Problem, attention, modules
+from tests.torch_operators.problems import (
+    LISTS,
+    NAMES,
+    OPERATORS,
+    Problem,
+    attention,
+    attention_and_gradients,
+    lists_of,
+    modules,
+)  # fmt: skip
 
 pytestmark = pytest.mark.gpu
 
@@ -44,6 +53,43 @@ def test_narrow_floats(operator: str, dtype: str) -> None:
     eps = torch.finfo(found.dtype).eps
     torch.testing.assert_close(found.double(), wide.dense(operator), rtol=2 * eps, atol=32 * eps)
     problem.gradients(found, operands)
+
+
+@pytest.mark.parametrize("width", [8, 33, 64])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_attention_of_keys_as_wide_as_values(dtype: str, width: int) -> None:
+    torch, _ = modules()
+    eps = torch.finfo(getattr(torch, dtype)).eps
+    for found, wanted in attention_and_gradients(width, "cuda", dtype):
+        torch.testing.assert_close(found.double(), wanted, rtol=4 * eps, atol=32 * eps)
+
+
+@pytest.mark.parametrize("wide", [(), (3,), (512,)])
+@pytest.mark.parametrize("case", LISTS)
+def test_lists(case: str, wide: tuple[int, ...]) -> None:
+    torch, _ = modules()
+    for function, x, plain in lists_of(case, wide, device="cuda")[1]:
+        found = function(x)
+        torch.testing.assert_close(found, plain(x), equal_nan=True)
+        if wide != (512,):
+            slope = torch.rand_like(found)
+            (mine,) = torch.autograd.grad((function(x) * slope).nansum(), x, allow_unused=True)
+            assert mine.shape == x.shape
+
+
+@pytest.mark.parametrize(("width", "way"), [(4, "_panels"), (32, "_steps")])
+def test_values_from_all_over_memory(width: int, way: str) -> None:
+    """Products are added up, or values are moved in two steps."""
+    torch, ours = modules()
+    n, each = 600_000, 16
+    columns = torch.randint(n, (n * each,), device="cuda")
+    pattern = ours.Pattern(torch.arange(0, n * each + 1, each, device="cuda"), columns, (n, n))
+    values, X = torch.rand(n * each, device="cuda"), torch.rand(n, width, device="cuda")
+    found = ours.spmm(pattern.T, values, X)
+    assert getattr(pattern.T._structure, way)
+    wanted = torch.zeros(n, width, device="cuda")
+    wanted.index_add_(0, columns, values[:, None] * X.repeat_interleave(each, 0))
+    torch.testing.assert_close(found, wanted)
 
 
 @pytest.mark.parametrize("mode", ["default", "reduce-overhead"])

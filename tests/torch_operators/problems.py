@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -90,3 +91,72 @@ def attention(problem: Problem) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return ours.spmm(problem.pattern, weights, B).relu()
 
     return layer, (problem.X, problem.Y, problem.B)
+
+
+def attention_and_gradients(width: int, device: str, dtype: str) -> list[tuple[Any, Any]]:
+    """Of keys and values of one width: results and gradients of ours, and the same by PyTorch's dense functions."""
+    torch, ours = modules()
+    problem = Problem("empty in the middle", device)
+    (m, n), random = problem.matrix.shape, torch.Generator().manual_seed(2)
+    given = [
+        torch.randn((k, width), generator=random).to(device, getattr(torch, dtype)).requires_grad_()
+        for k in (m, n, n)
+    ]
+    at = problem.matrix.tocoo()
+    mask = torch.zeros((m, n), dtype=torch.bool, device=device)
+    mask[at.row, at.col] = True
+    full = mask.any(1)
+    wide = [x.detach().double().requires_grad_() for x in given]
+    scores = (wide[0] @ wide[1].T * width**-0.5).masked_fill(~mask, -torch.inf)[full]
+    wanted = torch.zeros(m, width, dtype=torch.float64, device=device)
+    wanted = wanted.index_put((full.nonzero()[:, 0],), torch.softmax(scores, 1) @ wide[2])
+    found = ours.attention(problem.pattern, *given)
+    slope = torch.randn((m, width), generator=random).to(device)
+    mine = torch.autograd.grad((found.double() * slope).sum(), given)
+    theirs = torch.autograd.grad((wanted * slope).sum(), wide)
+    return [(found, wanted), *zip(mine, theirs, strict=True)]
+
+
+LISTS = {"some": (2, 0, 4, 3, 0), "none": (), "empty ones": (0, 0), "one": (5,)}
+
+
+def lists_of(
+    case: str, wide: tuple[int, ...], dtype: Any = None, device: str = "cpu"
+) -> tuple[Any, list[tuple[Callable[[Any], Any], Any, Callable[[Any], Any]]]]:
+    """Lists, and for each operator of them a function, its operand, and the same by slices. Rows are of 3 elements."""
+    torch, ours = modules()
+    lengths, length = LISTS[case], 3
+    ends = torch.tensor((0, *lengths)).cumsum(0).tolist()
+    lists = ours.Lists(torch.tensor(ends, device=device))
+    random = torch.Generator().manual_seed(1)
+
+    def made(*shape: int) -> Any:
+        x = torch.randn((*shape, *wide), generator=random, dtype=torch.float64)
+        return x.to(device, dtype or torch.float64).requires_grad_()
+
+    def cut(x: Any) -> list[Any]:
+        return [x[a:b] for a, b in itertools.pairwise(ends)]
+
+    def padded(x: Any) -> Any:
+        out = x.new_zeros((len(lengths), length, *wide))
+        for i, part in enumerate(cut(x)):
+            out[i, : len(part[:length])] = part.detach()[:length]
+        return out
+
+    def packed(x: Any) -> Any:
+        out = x.new_zeros((ends[-1], *wide))
+        for part, row in zip(cut(out), x.detach(), strict=True):
+            part[:length] = row[: len(part)]
+        return out
+
+    def stacked(x: Any, f: Callable[[Any], Any]) -> Any:
+        return torch.stack([f(part) for part in cut(x)]) if lengths else x.new_zeros((0, *wide))
+
+    n, m = ends[-1], len(lengths)
+    return lists, [
+        (lambda x: ours.segment_reduce(lists, x), made(n), lambda x: stacked(x, lambda p: p.sum(0))),
+        (lambda x: ours.segment_reduce(lists, x, "mean"), made(n), lambda x: stacked(x, lambda p: p.mean(0))),
+        (lambda y: ours.repeat(lists, y), made(m), lambda y: y.repeat_interleave(lists.offsets.diff(), dim=0)),
+        (lambda x: ours.jagged_to_padded(lists, x, length), made(n), padded),
+        (lambda x: ours.padded_to_jagged(lists, x), made(m, length), packed),
+    ]  # fmt: skip

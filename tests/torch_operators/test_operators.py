@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.torch_operators.problems import NAMES, OPERATORS, Problem, attention, modules
+from tests.torch_operators.problems import (
+    NAMES,
+    OPERATORS,
+    Problem,
+    attention,
+    attention_and_gradients,
+    modules,
+)  # fmt: skip
 
 torch, ours = modules()
 ONCE = "softmax", "attention"  # of real numbers, and their gradients have none
@@ -83,6 +90,13 @@ def test_narrow_floats_are_summed_in_32_bits(operator: str, dtype: str) -> None:
         y.data.copy_(x.data)
     close(found.double(), wide.dense(operator), rtol=2 * eps, atol=32 * eps)
     problem.gradients(found, operands)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_attention_of_keys_as_wide_as_values(dtype: str) -> None:
+    eps = torch.finfo(getattr(torch, dtype)).eps
+    for found, wanted in attention_and_gradients(8, "cpu", dtype):
+        close(found.double(), wanted, rtol=4 * eps, atol=16 * eps)
 
 
 def test_the_same_bits_in_every_run() -> None:
@@ -225,7 +239,7 @@ def test_mistakes(said: str) -> None:
     assert str(caught.value).startswith(said)
 
 
-def test_values_are_moved_where_threads_would_fetch_them_from_all_over_memory(
+def test_products_with_the_transpose_go_in_parts_where_threads_would_fetch_from_all_over_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As on a GPU: here by tensors that say that they are on one."""
@@ -239,14 +253,49 @@ def test_values_are_moved_where_threads_would_fetch_them_from_all_over_memory(
     assert pattern.reach(order.as_subclass(There)) == (9 + 5) // 2
     assert pattern.reach(order) == pattern.reach(None) == 0
     problem = Problem("empty in the middle")
-    turned = problem.pattern.T
-    found: list[Any] = []
-    monkeypatch.setattr(turned._structure, "run", lambda kernel, *given: found.append(given[:2]))
+    turned, X, out = problem.pattern.T, problem.X.detach(), torch.empty(problem.B.shape[0], 2)
     values = problem.values.detach().as_subclass(There)
-    for far, moved in ((0, True), (1 << 40, False)):
+    found: list[Any] = []
+    run = "evenly.torch_operators.launching.Structure.run"
+    monkeypatch.setattr(run, lambda self, kernel, *given: found.append(given))
+    monkeypatch.setattr(turned._structure, "reach", len(values))
+    monkeypatch.setattr(launching, "PANEL", -(-(values.nbytes + X.nbytes) // 3))
+    for far, moved, calls in ((1 << 40, 0, 1), (0, 0, 1), (0, 1 << 40, 3)):
         monkeypatch.setattr(launching, "FAR", far)
-        monkeypatch.setattr(turned._structure, "reach", 10)
-        turned._structure.product(None, turned.order, values)
-        order, given = found.pop()
-        assert (order is None) == moved
-        close(torch.Tensor(given), torch.Tensor(values[turned.order] if moved else values))
+        monkeypatch.setattr(launching, "MOVED", moved)
+        found.clear()
+        turned._structure.product(None, turned.order, values, X, out)
+        assert [given[-1] for given in found] == [None, 1, 1][:calls]
+        places = torch.cat([order for order, *_ in found])
+        close(places.sort().values, turned.order.sort().values)
+        if not moved:
+            order, given, *_ = found[0]
+            assert (order is turned.order) == (given is values) == (far > 0)
+            close(torch.Tensor(given)[order], torch.Tensor(values)[turned.order])
+
+
+def test_panels_of_a_pattern_add_up_to_it() -> None:
+    from evenly.torch_operators import kernels
+
+    problem = Problem("unsorted columns")
+    turned, values, X = problem.pattern.T, problem.values.detach(), problem.X.detach()
+    wanted = ours.spmm(turned, values, X)
+    for count in (1, 2, 3, 9):
+        out = torch.full_like(wanted, torch.nan)
+        for i, (panel, order) in enumerate(turned._structure.panels(turned.order, count)):
+            panel.run(kernels.spmm, order, values, X, out, 1 if i else None)
+        close(out, wanted)
+
+
+def test_values_are_moved_part_by_part() -> None:
+    """In each part of the first step they come from few rows of the pattern that was turned, in the second they ascend."""
+    pattern = Problem("unsorted columns").pattern
+    turned, rows = pattern.T, torch.repeat_interleave(torch.arange(4), pattern.offsets.diff())
+    for parts in (1, 2, 4):
+        first, second = turned._structure.steps(turned.order, parts)
+        close(first[second], turned.order)
+        part = rows[first] * parts // 4
+        assert (part.diff() >= 0).all()
+        for i in range(parts):
+            assert (second[part[second] == i].diff() > 0).all()
+    assert turned._structure.steps(turned.order, 4)[0] is first

@@ -14,6 +14,7 @@ from evenly.language.beforehand import known_beforehand, value_of
 from evenly.language.dense import (
     around_passes,
     by_columns,
+    has_lanes_inside,
     inside_passes,
     one_sum,
     side_by_side,
@@ -56,7 +57,9 @@ def axis_of(program: ir.Program) -> Axis | None:
 
     steps = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     bodies = [step.body for step in steps]
-    around = [x for body in bodies for x in around_passes(body) if by_columns(x)]
+    loops = [x for body in bodies for x in around_passes(body)]
+    both = any(map(has_lanes_inside, loops))
+    around = [x for x in loops if by_columns(x) or has_lanes_inside(x)]
     inside = [x for body in bodies for x in inside_passes(body)]
     if not (around or inside):
         return None
@@ -70,7 +73,7 @@ def axis_of(program: ir.Program) -> Axis | None:
     extent = loop.stop if known_beforehand(loop.stop) else None
     splits = all(one_sum(step) and not device_counts(step.layout) for step in steps)
     splits = splits and adjacent and extent is not None
-    return Axis(width, adjacent, not around, extent=extent, splits=splits)
+    return Axis(width, adjacent, both or not around, extent=extent, splits=splits)
 
 
 def for_dense(

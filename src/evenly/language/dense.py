@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 
 from . import ir, walk
 from .accesses import only_accumulates
+from .combine import combined
 
 
 def around_passes(block: ir.Block) -> Iterator[ir.For]:
@@ -24,6 +26,87 @@ def by_columns(loop: ir.For) -> bool:
         and all(only_accumulates(p) and p.of is None for p in passes)
         and all(isinstance(s, ir.Assign | ir.If | ir.Store) for s in walk.statements(others))
         and not any(v.length for v in walk.variables_set(loop.body))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LaneParts:
+    """The body of a pass inside a loop over lanes, in the parts that a thread with several lanes runs.
+
+    alike: what is the same for all lanes, among it loops over further lanes. before, each, after: a contribution to the
+    accumulators, without conditions: what comes before what differs from lane to lane, that, and what comes after it.
+    uniform: the fields that all lanes have in common.
+    """
+
+    alike: ir.Block
+    before: ir.Block
+    each: ir.Block
+    after: ir.Block
+    uniform: frozenset[ir.Var]
+
+
+def lane_parts(s: ir.Pass, lane: ir.Var) -> LaneParts | None:
+    """Part the body of a pass around which `lane` is a lane; None if lanes inside of it depend on that lane.
+
+    That is for passes with loops over lanes inside: what these compute is the same for all lanes around the pass.
+    """
+    fields = [v for a in s.accumulators for v in a.fields]
+    code: list[tuple[ir.Stmt, bool]] = []  # with whether it is part of a contribution
+    for x in s.body:
+        adds = isinstance(x, ir.Accumulate)
+        code += [(y, adds) for y in (_added(x) if isinstance(x, ir.Accumulate) else (x,))]
+    varying, before_round = {lane}, 0
+    while len(varying) > before_round:
+        before_round = len(varying)
+        for x, _ in code:
+            made = walk.variables_set((x,))
+            varying |= set() if varying.isdisjoint(walk.variables_read((x,)) | made) else made
+    parts: dict[str, list[ir.Stmt]] = {"alike": [], "before": [], "each": [], "after": []}
+    for x, adds in code:
+        if not varying.isdisjoint(walk.variables_set((x,))):
+            if isinstance(x, ir.For):
+                return None
+            parts["each"].append(x)
+        elif isinstance(x, ir.Assign) and x.var in fields:
+            parts["after"].append(x)
+        else:
+            parts["before" if adds else "alike"].append(x)
+    uniform = frozenset(v for v in fields if v not in varying)
+    return LaneParts(**{name: tuple(block) for name, block in parts.items()}, uniform=uniform)
+
+
+def _added(s: ir.Accumulate) -> ir.Block:
+    """Write a contribution as assignments, to fields last."""
+    acc = s.accumulator
+    parts = tuple(ir.Var("part", v.type) for v in acc.fields)
+    given = tuple(ir.Assign(p, e) for p, e in zip(parts, s.values, strict=True))
+    body, results = combined(acc, acc.fields, parts, later=True)
+    new = tuple(ir.Var("new", r.type) for r in results)
+    made = tuple(ir.Assign(n, r) for n, r in zip(new, results, strict=True))
+    return (*given, *body, *made, *(ir.Assign(v, n) for v, n in zip(acc.fields, new, strict=True)))
+
+
+def has_lanes_inside(loop: ir.For) -> bool:
+    """Whether threads may lie along a loop over lanes with one pass, and along loops over lanes inside of this.
+
+    What those compute for an atom is the same for all lanes around it, so it is computed once.
+    """
+    passes = [s for s in loop.body if isinstance(s, ir.Pass)]
+    others = tuple(s for s in loop.body if not isinstance(s, ir.Pass))
+    given = [x.value if isinstance(x, ir.Const) else None for x in (loop.start, loop.step)]
+    if given != [0, 1] or len(passes) != 1:
+        return False
+    (s,) = passes
+    inside = list(inside_passes((s,)))
+    own = walk.variables_set(s.body) | {s.atom}
+    return (
+        bool(inside)
+        and all(walk.variables((x.stop,)).isdisjoint(own) for x in inside)
+        and not any(isinstance(x, ir.Store) for x in walk.statements(s.body))
+        and all(isinstance(x, ir.Assign | ir.For | ir.Accumulate) for x in s.body)
+        and all(isinstance(x, ir.Assign | ir.If | ir.Store) for x in walk.statements(others))
+        and not any(v.length for v in walk.variables_set(loop.body))
+        and lane_parts(s, loop.var) is not None
     )
 
 

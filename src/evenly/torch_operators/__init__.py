@@ -5,6 +5,7 @@
     launching.py   plans of them, kept with patterns
     operators.py   the operators of `torch.library`: `torch.ops.evenly.spmm` and others
     functions.py   what users call
+    lists.py, list_operators.py, list_functions.py   the same of lists of unequal length
 
 It needs PyTorch, which evenly does not install, and imports it at once.
 """
@@ -17,6 +18,16 @@ except ImportError as error:  # in one line, rather than a traceback of ours
     ) from error
 
 from evenly.torch_operators.functions import attention, sddmm, softmax, spmm, spmv
+from evenly.torch_operators.list_functions import (
+    jagged_to_padded,
+    padded_to_jagged,
+    repeat,
+    segment_reduce,
+)
+from evenly.torch_operators.lists import Lists
 from evenly.torch_operators.pattern import Pattern
 
-__all__ = ["Pattern", "attention", "sddmm", "softmax", "spmm", "spmv"]
+__all__ = [
+    "Lists", "Pattern", "attention", "jagged_to_padded", "padded_to_jagged", "repeat", "sddmm", "segment_reduce",
+    "softmax", "spmm", "spmv",
+]  # fmt: skip

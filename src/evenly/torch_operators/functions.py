@@ -59,16 +59,17 @@ def attention(
     """softmax(scale Q K^T) V, (m, e), where row i attends to the nonzeros of row i of the pattern; in one kernel.
 
     Q: (m, d), K: (n, d), V: (n, e), real. scale: default 1 / sqrt(d). It is
-    `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. The
-    weights, (nonzeros,), are kept for the gradients. More: see `spmv`.
+    `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. No
+    scores are kept, but for gradients: then it is `spmm` of `softmax` of `sddmm`. More: see `spmv`.
     """
     m, n = _shape(pattern)
     _check(pattern, Q=(Q, (m, *_width(Q))), K=(K, (n, *_width(Q))), V=(V, (n, *_width(V))))
     if Q.is_complex():
         raise InputError("Q", expected="real numbers", given=f"dtype {Q.dtype}")
     factor = max(Q.shape[1], 1) ** -0.5 if scale is None else _number(scale)
-    out, _ = operators.attention(*pattern.tensors, Q, K, V, factor)
-    return out
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (Q, K, V)):
+        return spmm(pattern, softmax(pattern, sddmm(pattern, Q * factor, K)), V)
+    return operators.attention(*pattern.tensors, Q, K, V, factor)
 
 
 def _shape(pattern: Any) -> tuple[int, int]:
@@ -100,17 +101,22 @@ def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:
     """Raise InputError unless the tensors have their shapes, one dtype, and the device of the pattern."""
     first = ""
     for name, (x, shape) in given.items():
-        if not isinstance(x, torch.Tensor) or x.layout != torch.strided:
-            raise InputError(name, expected="a dense tensor", given=type(x).__name__)
+        check_tensor(x, name, pattern.offsets.device, "pattern")
         if tuple(x.shape) != tuple(shape):
             expected = f"shape {tuple(shape)}, for a pattern of shape {pattern.shape}"
             raise InputError(name, expected=expected, given=f"shape {tuple(x.shape)}")
-        if x.device != pattern.offsets.device:
-            expected = f"a tensor on the pattern's device, {pattern.offsets.device}"
-            raise InputError(name, expected=expected, given=f"one on {x.device}")
-        if x.dtype not in TYPES:
-            raise InputError(name, expected="floats or complex numbers", given=f"dtype {x.dtype}")
         if first and x.dtype != given[first][0].dtype:
             expected = f"the dtype of {first}, {given[first][0].dtype}"
             raise InputError(name, expected=expected, given=f"dtype {x.dtype}")
         first = first or name
+
+
+def check_tensor(x: Any, name: str, device: Any, beside: str) -> None:
+    """Raise InputError unless x is a dense tensor of a type that there is, on the device of what `beside` names."""
+    if not isinstance(x, torch.Tensor) or x.layout != torch.strided:
+        raise InputError(name, expected="a dense tensor", given=type(x).__name__)
+    if x.device != device:
+        expected = f"a tensor on the device of the {beside}, {device}"
+        raise InputError(name, expected=expected, given=f"one on {x.device}")
+    if x.dtype not in TYPES:
+        raise InputError(name, expected="floats or complex numbers", given=f"dtype {x.dtype}")

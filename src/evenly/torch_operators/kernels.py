@@ -19,16 +19,19 @@ def place(order, k):
 
 
 @ev.kernel
-def spmv(P, order, values, x, y):
+def spmv(P, order, values, x, y, adds):
+    """y = A x, or y += A x if `adds` is not None."""
     for row in P.tiles():
-        y[row] = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        product = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+        y[row] = product if adds is None else y[row] + product
 
 
 @ev.kernel
-def spmm(P, order, values, B, C):
+def spmm(P, order, values, B, C, adds):
     for row in P.tiles():
         for j in ev.lanes(B.shape[1]):
-            C[row, j] = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            product = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+            C[row, j] = product if adds is None else C[row, j] + product
 
 
 @ev.kernel
@@ -60,20 +63,16 @@ def softmax_backward(P, order, result, gradient, out):
 
 
 @ev.kernel
-def attention(P, Q, K, V, weights, out, scale):
-    """weights = softmax(scale Q K^T) over each row of the pattern, in its own order; out = weights V."""
-    for row in P.tiles():
-        for k in P.atoms(row):
-            column = P.column(k)
-            dot = sum(Q[row, j] * K[column, j] for j in ev.lanes(Q.shape[1]))
-            weights[k] = scale * dot
-        top = max((weights[k] for k in P.atoms(row)), default=-math.inf)
-        total = 0.0
-        for k in P.atoms(row):
-            weight = math.exp(weights[k] - top)
-            weights[k] = weight
-            total += weight
-        for k in P.atoms(row):
-            weights[k] = weights[k] / total
-        for j in ev.lanes(V.shape[1]):
-            out[row, j] = sum(weights[k] * V[P.column(k), j] for k in P.atoms(row))
+def repeat(R, y, out):
+    """Each element of a list is what y has for the list."""
+    for t in R.tiles():
+        for k in R.atoms(t):
+            out[k] = y[t]
+
+
+@ev.kernel
+def repeat_rows(R, y, out):
+    for t in R.tiles():
+        for k in R.atoms(t):
+            for j in ev.lanes(y.shape[1]):
+                out[k, j] = y[t, j]

@@ -1,20 +1,46 @@
-"""Plans of kernels over patterns. They are kept with a pattern, and found again by the addresses of its tensors."""
+"""Plans of kernels over patterns and lists. They are kept with these, and found again by the addresses of tensors."""
 
 from __future__ import annotations
 
 import weakref
 from typing import Any
 
+import torch
+
 import evenly as ev
+from evenly.algorithms.ragged.jagged_to_padded import Places
 
 _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionary()
-
+_known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDictionary()
 
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
+NEAR = 1 << 23  # bytes of values that lie in it, beside what passes through
+PANEL = 3 << 23  # bytes of values and of rows that do
+MOVED = 48  # bytes that moving a value in two steps takes, about, for which rows of a result may be added to instead
 
 
-class Structure:
-    """The layout of a pattern's tensors, and plans of kernels over it, by the types and widths of arguments.
+class Plans:
+    """A layout, and plans of kernels over it, by the types and widths of arguments."""
+
+    def __init__(self, layout: Any) -> None:
+        self.layout = layout
+        self.plans: dict[Any, ev.Plan] = {}
+
+    def run(self, kernel: ev.Kernel, *given: Any) -> None:
+        """Run a kernel on this layout. The schedule is chosen once for arrays of such types and widths.
+
+        given: arrays, layouts, numbers, and None for what there is not.
+        """
+        key = kernel, *map(_kind, given)
+        given = tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in given)
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
+        plan(self.layout, *given)
+
+
+class Structure(Plans):
+    """The layout of a pattern's tensors.
 
     reach: over how many values those lie, about, that are read at a time through the pattern's order.
     """
@@ -25,39 +51,91 @@ class Structure:
         """width: how many columns there are."""
         # No kernel here reads values of a layout: the columns stand in for them.
         arrays, shape = (columns, columns, offsets), (len(offsets) - 1, width)
-        self.layout = ev.csr(arrays, shape=shape, check=False)
-        self.plans: dict[Any, ev.Plan] = {}
-        _known[_key(offsets, columns, width)] = self
+        super().__init__(ev.csr(arrays, shape=shape, check=False))
+        self.offsets, self.columns, self.width = offsets, columns, width
+        self._panels: dict[int, list[tuple[Structure, Any]]] = {}
+        self._steps: dict[int, tuple[Any, Any]] = {}
+        _known[_key(width, offsets, columns)] = self
 
-    def run(self, kernel: ev.Kernel, *arrays: Any, numbers: tuple[float, ...] = ()) -> None:
-        """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths.
+    def product(self, kernel: ev.Kernel, order: Any, values: Any, X: Any, out: Any) -> None:
+        """Run a product with `values`. Where its threads would fetch them from all over memory, it goes in parts.
 
-        arrays: of the kernel, None for an order that there is not. numbers: its last arguments.
+        A kernel that reads values beside rows of a dense matrix would drive these out of the cache. So the product of
+        some of the columns is added after the other, or, if rows of the result are long, values are moved first.
         """
-        given = *(x if x is None else x.detach() for x in arrays), *numbers
-        key = kernel, *(x if x is None else (x.dtype, x.shape[1:]) for x in arrays)
-        plan = self.plans.get(key)
-        if plan is None:
-            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
-        plan(self.layout, *given)
+        size = values.element_size()
+        if order is None or self.reach * size <= FAR or not values.is_cuda:
+            self.run(kernel, order, values, X, out, None)
+            return
+        count = -(-(values.nbytes + X.nbytes) // PANEL)
+        if size >= 4 and 2 * (count - 1) * out.nbytes < MOVED * len(values):
+            for i, (panel, places) in enumerate(self.panels(order, count)):
+                panel.run(kernel, places, values, X, out, 1 if i else None)
+            return
+        first, second = self.steps(order, -(-values.nbytes // NEAR))
+        self.run(kernel, second, values.detach().index_select(0, first), X, out, None)
 
-    def product(self, kernel: ev.Kernel, order: Any, values: Any, *arrays: Any) -> None:
-        """Run a product with `values`. Where its threads would fetch them from all over memory, they are moved first.
+    def panels(self, order: Any, count: int) -> list[tuple[Structure, Any]]:
+        """Return the pattern and its order in `count` parts of equally many columns. They are made once."""
+        if count not in self._panels:
+            each = -(-self.width // count)
+            cuts = [(i * each, (i + 1) * each) for i in range(count)]
+            self._panels[count] = [self._panel(order, *cut) for cut in cuts]
+        return self._panels[count]
 
-        A kernel that reads values beside rows of a dense matrix would drive these out of the cache.
+    def _panel(self, order: Any, first: int, end: int) -> tuple[Structure, Any]:
+        inside = (self.columns >= first) & (self.columns < end)
+        before = torch.nn.functional.pad(inside.cumsum(0, dtype=self.offsets.dtype), (1, 0))
+        offsets = before.index_select(0, self.offsets)
+        return Structure(offsets, self.columns[inside], self.width), order[inside]
+
+    def steps(self, order: Any, parts: int) -> tuple[Any, Any]:
+        """Return the order of nonzeros in two steps, values[order] = values[first][second]. It is made once.
+
+        first: the nonzeros of some columns after the other, each in their order here. So the values that are read at a
+        time are few, if a row of the other matrix has them side by side. second: of these, each row has some of each
+        part, and the next row those beside them.
         """
-        if order is not None and self.reach * values.element_size() > FAR and values.is_cuda:
-            values, order = values.detach().index_select(0, order), None
-        self.run(kernel, order, values, *arrays)
+        if parts not in self._steps:
+            each = max(-(-self.width // parts), 1)
+            by_part = torch.sort(self.columns // each, stable=True).indices
+            second = torch.empty_like(order)
+            second[by_part] = torch.arange(len(order), dtype=order.dtype, device=order.device)
+            self._steps[parts] = order[by_part], second
+        return self._steps[parts]
 
 
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
     """Return the structure of a pattern's tensors: the pattern's own, or a new one for other tensors."""
     width = len(t_offsets) - 1
-    found = _known.get(_key(offsets, columns, width))
+    found = _known.get(_key(width, offsets, columns))
     return Structure(offsets, columns, width) if found is None else found
 
 
-def _key(offsets: Any, columns: Any, width: int) -> Any:
-    given = offsets, columns
-    return width, *((x.data_ptr(), len(x), x.dtype, x.device) for x in given)
+class Segments(Plans):
+    """The layout of lists. padded: of lists that are filled up to one length."""
+
+    def __init__(self, offsets: Any, count: int) -> None:
+        super().__init__(ev.ragged(offsets, num_atoms=count, check=False))
+        self._padded: dict[int, Plans] = {}
+        _known_lists[_key(count, offsets)] = self
+
+    def padded(self, length: int) -> Plans:
+        if length not in self._padded:
+            self._padded[length] = Plans(Places(self.layout.num_tiles, length))
+        return self._padded[length]
+
+
+def segments(offsets: Any, count: int) -> Segments:
+    """Return the layout of lists of `count` elements: the lists' own, or a new one for other tensors."""
+    found = _known_lists.get(_key(count, offsets))
+    return Segments(offsets, count) if found is None else found
+
+
+def _kind(x: Any) -> Any:
+    """Return what a plan depends on: the type and the width of an array, the type of a number."""
+    return (x.dtype, x.shape[1:]) if isinstance(x, torch.Tensor) else type(x)
+
+
+def _key(size: int, *given: Any) -> Any:
+    return size, *((x.data_ptr(), len(x), x.dtype, x.device) for x in given)

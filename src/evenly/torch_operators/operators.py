@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from evenly import kit
+from evenly.algorithms.linalg.attention import LOG2_E, attention_rows
 from evenly.torch_operators import kernels
 from evenly.torch_operators.launching import structure
 
@@ -136,44 +138,39 @@ def backward_of_softmax(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 
 
 # ---- attention -------------------------------------------------------------------------------------
-@operator("attention", "Tensor Q, Tensor K, Tensor V, float scale=1.0", "(Tensor, Tensor)")
+@operator("attention", "Tensor Q, Tensor K, Tensor V, float scale=1.0")
 def attention(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
-    """softmax(scale Q K^T) V over each row of the pattern, (m, e), and the softmax, (nonzeros,)."""
-    out, weights = Q.new_empty((len(offsets) - 1, V.shape[1])), Q.new_empty(len(columns))
-    given = *(x.contiguous() for x in (Q, K, V)), weights, out
-    structure(offsets, columns, t_offsets).run(kernels.attention, *given, numbers=(scale,))
-    if order is not None:
-        weights = torch.empty_like(weights).index_copy_(0, order.long(), weights)
-    return out, weights
+    """softmax(scale Q K^T) V over each row of the pattern, (m, e)."""
+    out, one = Q.new_empty((len(offsets) - 1, V.shape[1])), kit.held_as(Q).type(1)
+    given = *(x.contiguous() for x in (Q, K, V)), out, *[None] * 4, one * scale * LOG2_E, one
+    structure(offsets, columns, t_offsets).run(attention_rows, *given)
+    return out
 
 
 @attention.register_fake
 def _(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
-    return Q.new_empty((offsets.shape[0] - 1, V.shape[1])), Q.new_empty(columns.shape[0])
+    return Q.new_empty((offsets.shape[0] - 1, V.shape[1]))
 
 
-def attention_backward(ctx: Any, gradient: Tensor | None, of_weights: Tensor | None) -> Any:
-    """The gradients of the chain of SDDMM, softmax and SpMM, of which the weights are known."""
-    *pattern, Q, K, V, weights = ctx.saved_tensors
-    needs = ctx.needs_input_grad[6:9]
-    of_Q = of_K = of_V = None
-    if gradient is not None:
-        if needs[2]:
-            of_V = spmm(*turned(pattern), weights, gradient)
-        if needs[0] or needs[1]:
-            through = sddmm(*pattern, gradient, V)
-            of_weights = through if of_weights is None else of_weights + through
-    if of_weights is not None and (needs[0] or needs[1]):
-        of_scores = softmax_backward(*pattern, weights, of_weights) * ctx.scale
-        of_Q = spmm(*pattern, of_scores, K) if needs[0] else None
-        of_K = spmm(*turned(pattern), of_scores, Q) if needs[1] else None
-    return (*[None] * 6, of_Q, of_K, of_V, None)
+def attention_backward(ctx: Any, gradient: Tensor) -> Any:
+    """The gradients of the chain of SDDMM, softmax and SpMM, whose weights are computed again."""
+    *pattern, Q, K, V = ctx.saved_tensors
+    of_Q, of_K, of_V = ctx.needs_input_grad[6:9]
+    weights = softmax(*pattern, sddmm(*pattern, Q * ctx.scale, K))
+    if of_Q or of_K:
+        through = softmax_backward(*pattern, weights, sddmm(*pattern, gradient, V)) * ctx.scale
+    return (
+        *[None] * 6,
+        spmm(*pattern, through, K) if of_Q else None,
+        spmm(*turned(pattern), through, Q) if of_K else None,
+        spmm(*turned(pattern), weights, gradient) if of_V else None,
+        None,
+    )
 
 
-def keep_weights(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep_scale(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     *tensors, ctx.scale = inputs
-    ctx.save_for_backward(*tensors, output[1])
-    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*tensors)
 
 
 # ---- gradients -------------------------------------------------------------------------------------
@@ -198,4 +195,4 @@ spmv.register_autograd(spmv_backward, setup_context=keep_inputs)
 spmm.register_autograd(spmm_backward, setup_context=keep_inputs)
 sddmm.register_autograd(sddmm_backward, setup_context=keep_inputs)
 softmax.register_autograd(backward_of_softmax, setup_context=keep_output)
-attention.register_autograd(attention_backward, setup_context=keep_weights)
+attention.register_autograd(attention_backward, setup_context=keep_scale)

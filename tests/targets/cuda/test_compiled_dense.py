@@ -32,6 +32,8 @@ COMPILED = [
     ("spmm", ev.MergePath(items=8, lanes=8, vector=4), 64, "sm_90"),
     ("spmm", ev.NonzeroSplit(items=4, lanes=32, vector=4), 64, "sm_90"),
     ("divided", ALONG["merge"], 168, "sm_80"),
+    ("weighed", ev.GroupMapped(8, lanes=8, vector=4), 80, "sm_90"),
+    ("chosen", ev.GroupMapped(16, items=2, lanes=16, vector=2), 64, "sm_80"),
     ("columns", ALONG["nonzero"], 128, "sm_100"),
 ]
 

@@ -1,7 +1,11 @@
 """Sparse attention: scores at the places of a sparse matrix, their softmax over each row, and a product with it.
 
-One kernel: the threads that own a row compute its scores (as SDDMM does), then weights, then the sum of rows of V (as
-SpMM does). Scores and weights are as many as nonzeros, and are read again while they are still in a cache.
+One pass over the atoms of a row: each has a score, and adds its row of V, weighed by the exponential of that, to what
+the ones before have added. If its score is the greatest so far, that is scaled. So rows of K and V are read once, and
+scores are nowhere in memory.
+
+Source: Milakov, Gimelshein, "Online normalizer calculation for softmax" (2018); with the product, section 3.1 of Dao
+and others, "FlashAttention" (NeurIPS 2022).
 """
 
 from __future__ import annotations
@@ -12,36 +16,62 @@ from typing import Any
 import evenly as ev
 from evenly import kit
 
-TURNED = {6: "Q", 7: "K", 8: "V", 9: "out"}
+TURNED = {5: "Q", 6: "K", 7: "V", 8: "out"}
+NONE = (-math.inf, 0.0, 0.0)  # the mean of no rows
+LOG2_E = 1 / math.log(2)  # powers of 2 take fewer instructions
+
+
+@ev.func
+def product(A, k, row, Q, K, Q_turned, K_turned):
+    """The product of the rows of Q and K that nonzero k is at."""
+    column = A.column(k)
+    return sum(
+        kit.element(Q, row, i, Q_turned) * kit.element(K, column, i, K_turned)
+        for i in ev.lanes(kit.width(Q, Q_turned))
+    )
+
+
+@ev.func
+def joined(a, b):
+    """Two weighed sums as one: (top, total, mixed), sums of weights and of weighed rows, over 2 to the power top."""
+    top = max(a[0], b[0])
+    less = math.exp2(-abs(a[0] - b[0]))
+    left, right = less if a[0] < top else 1.0, less if b[0] < top else 1.0
+    return top, a[1] * left + b[1] * right, a[2] * left + b[2] * right
+
+
+@ev.func
+def mean(top, total, mixed):
+    """The weighed mean: 0 of no rows, nan if the greatest score is infinite."""
+    if total == 0:
+        return 0.0 * total
+    return mixed / total if abs(top) < math.inf else top - top
 
 
 @ev.kernel
 def attention_rows(
-    A, Q, K, V, weights, out, Q_turned, K_turned, V_turned, out_turned, scale
+    A, Q, K, V, out, Q_turned, K_turned, V_turned, out_turned, scale, one
 ):  # fmt: skip
-    """out = softmax(scale Q K^T) V over each row of the pattern of A. weights: memory for a number for each atom."""
+    """out = softmax(scale ln(2) Q K^T) V over each row of the pattern of A. one: 1, of the type of sums."""
     for row in A.tiles():
-        for k in A.atoms(row):
-            column = A.column(k)
-            dot = sum(
-                kit.element(Q, row, j, Q_turned) * kit.element(K, column, j, K_turned)
-                for j in ev.lanes(kit.width(Q, Q_turned))
-            )
-            weights[k] = scale * dot
-        top = max((weights[k] for k in A.atoms(row)), default=-math.inf)
-        total = 0.0
-        for k in A.atoms(row):
-            weight = math.exp(weights[k] - top)
-            weights[k] = weight
-            total += weight
-        for k in A.atoms(row):
-            weights[k] = weights[k] / total
         for j in ev.lanes(kit.width(V, V_turned)):
-            mixed = sum(weights[k] * kit.element(V, A.column(k), j, V_turned) for k in A.atoms(row))
+            top, total, mixed = ev.reduce(
+                joined,
+                (
+                    (
+                        scale * product(A, k, row, Q, K, Q_turned, K_turned),
+                        one,
+                        kit.element(V, A.column(k), j, V_turned) * one,
+                    )
+                    for k in A.atoms(row)
+                ),
+                NONE,
+            )
+            result = mean(top, total, mixed)
             if out_turned is None:
-                out[row, j] = mixed
+                out[row, j] = result
             else:
-                out[j, row] = mixed
+                out[j, row] = result
 
 
 def plan(
@@ -58,16 +88,12 @@ def plan(
     """Decide everything about `ev.linalg.attention(A, Q, K, V, ...)`, and return a call of it: `layer()` returns `out`.
 
     The arguments are those of `ev.linalg.attention`. It is repeated for other values of the arrays, or as
-    `layer(Q, K, V)` for other operands of the same types. Its calls share memory for weights, so they must not run at
-    the same time.
+    `layer(Q, K, V)` for other operands of the same types.
     """
     A, kernel = kit.as_rows(A, keep=True), attention_rows[schedule].on(target)
-    weights: list[Any] = []
 
     def prepare(Q: Any, K: Any, V: Any, out: Any = None) -> kit.Call:
-        call = _prepared(kernel, A, Q, K, V, scale, out, *weights)
-        weights[:] = call.arguments[4:5]
-        return call
+        return _prepared(kernel, A, Q, K, V, scale, out)
 
     return kit.Planned(prepare, (Q, K, V), out)
 
@@ -86,8 +112,8 @@ def attention(
 ) -> Any:
     """Compute softmax(scale Q K^T) V, where row i attends to the columns of the nonzeros of row i of A.
 
-    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel. Nothing of the size of the dense
-    scores is made. Rows without a nonzero are 0. The values of A are not read.
+    It is PyTorch's `scaled_dot_product_attention` with a sparse mask, in one kernel. No scores are kept in memory. Rows
+    without a nonzero are 0. The values of A are not read.
 
     A: (m, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout whose tiles are rows, or are grouped by rows first
       (CSC, COO). Every atom counts, also the zeros of BCSR's blocks.
@@ -95,12 +121,11 @@ def attention(
     scale: default: 1 / sqrt(d).
     out: (m, e), an array for the result, on the same device. Default: a new array of the library of Q, of NumPy's
       result type of Q, K and V; float16 or bfloat16 if all are (scores and sums are float32).
-    schedule, target: as of `ev.spmv`. Under a schedule that splits rows, each pass is a launch.
+      Over a subset of rows, the other rows of `out` stay as they are; in a new array they are 0.
+    schedule, target: as of `ev.spmv`. Schedules that split rows compute the scores anew for each column of V.
 
     The same arguments give the same bits on every run, except under "tuned". Raises InputError if shapes, dtypes or
-    devices do not match, for complex numbers, and for a subset of rows.
-
-    Source: the chain of SDDMM, softmax and SpMM of graph attention networks (Velickovic and others, ICLR 2018).
+    devices do not match, and for complex numbers.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> A = scipy.sparse.csr_array([[1, 0, 1], [0, 1, 0]])
@@ -113,23 +138,9 @@ def attention(
 
 
 def _prepared(
-    kernel: Any,
-    A: Any,
-    Q: Any,
-    K: Any,
-    V: Any,
-    scale: float | None,
-    out: Any,
-    weights: Any = None,
+    kernel: Any, A: Any, Q: Any, K: Any, V: Any, scale: float | None, out: Any
 ) -> kit.Call:
     rows, columns = kit.shape(A)
-    if kit.leaves_rows(A):
-        raise ev.InputError(
-            "A",
-            expected="all rows of a matrix: a subset's atoms keep their numbers",
-            given=type(A).__name__,
-            hint="compute the whole matrix, or make one of these rows",
-        )
     given = [kit.dense(x, name) for x, name in ((Q, "Q"), (K, "K"), (V, "V"))]
     width, wide = Q.shape[1], V.shape[1]
     kit.check_shape(Q, (rows, width), "Q", "as many rows as A")
@@ -143,16 +154,14 @@ def _prepared(
     if found.kind not in "fV":
         raise ev.InputError("Q", expected="real numbers of a floating-point type", given=str(found))
     if out is None:
-        out = kit.empty(Q, (rows, wide), found)
+        out = (kit.zeros if kit.leaves_rows(A) else kit.empty)(Q, (rows, wide), found)
     kit.check_output(out, (rows, wide), Q, "Q", "the rows of A and the columns of V")
     kit.check_holds(out, found)
     to = kit.dense(out, "out")
     held = kit.held_as(out)
-    if weights is None:
-        weights = kit.empty(Q, (kit.atom_count(A),), held)
     scale = max(width, 1) ** -0.5 if scale is None else scale
-    factor = kit.number_of(scale, held, "scale")
-    arrays = *(x.array for x in given), weights, to.array
+    factor = kit.number_of(scale, held, "scale") * held.type(LOG2_E)
+    arrays = *(x.array for x in given), to.array
     turned = *(x.turned for x in given), to.turned
     written = to.array if to.copied else None
-    return kit.Call(kernel, (A, *arrays, *turned, factor), out, {}, written, TURNED)
+    return kit.Call(kernel, (A, *arrays, *turned, factor, held.type(1)), out, {}, written, TURNED)

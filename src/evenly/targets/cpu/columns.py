@@ -6,11 +6,12 @@ lane, each of them reads the matrix again, and gathers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
-from evenly.language.dense import around_passes, by_columns
+from evenly.language.dense import around_passes, by_columns, has_lanes_inside, lane_parts
 from evenly.language.types import POS
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ def may_take_columns(w: Writer, s: ir.For) -> bool:
         w.ranks is None
         and w.text.checks is None
         and s in around_passes((s,))
-        and by_columns(s)
-        and all(len(a.fields) == 1 for p in passes for a in p.accumulators)
+        and (
+            has_lanes_inside(s)
+            or (by_columns(s) and all(len(a.fields) == 1 for p in passes for a in p.accumulators))
+        )
     )
 
 
@@ -68,12 +71,36 @@ def _together(s: ir.For, first: ir.Var, most: int, count: ir.Expr) -> ir.Block:
 
     found: list[ir.Stmt] = [ir.Assign(a, ir.Const(0, a.type)) for a in arrays.values()]
     for x in s.body:
-        if isinstance(x, ir.Pass):
+        if isinstance(x, ir.Pass) and has_lanes_inside(s):
+            found += _with_lanes_inside(x, s.var, each)
+        elif isinstance(x, ir.Pass):
             made = tuple(_of_array(a, arrays) for a in x.accumulators)
             found.append(replace(x, accumulators=made, body=(each(x.body),)))
         else:
             found.append(each((x,)))
     return tuple(found)
+
+
+def _with_lanes_inside(
+    s: ir.Pass, lane: ir.Var, each: Callable[[ir.Block], ir.For]
+) -> Iterator[ir.Stmt]:
+    """Yield a pass whose atoms have something in common for all lanes, which is computed once."""
+    parts = lane_parts(s, lane)
+    assert parts is not None
+    for a in s.accumulators:
+        for v, identity in zip(a.fields, a.identity, strict=True):
+            start = ir.Assign(v, identity)
+            yield start if v in parts.uniform else each((start,))
+    body = (*parts.alike, *parts.before, each(parts.each), *parts.after)
+    yield replace(s, accumulators=(), body=body)
+
+
+def _uniform(s: ir.For) -> frozenset[ir.Var]:
+    """Return the results of a loop's passes that all lanes have in common."""
+    if not has_lanes_inside(s):
+        return frozenset()
+    parts = [lane_parts(x, s.var) for x in s.body if isinstance(x, ir.Pass)]
+    return frozenset(v for p in parts if p is not None for v in p.uniform)
 
 
 def _arrays(s: ir.For, count: int) -> dict[ir.Var, ir.Var]:
@@ -84,6 +111,7 @@ def _arrays(s: ir.For, count: int) -> dict[ir.Var, ir.Var]:
     }
     own = walk.variables_set(s.body) - {x.atom for x in s.body if isinstance(x, ir.Pass)}
     held = {v for v in own if sum(v in part for part in parts) > 1} | results
+    held -= _uniform(s)
     return {v: ir.Var(f"{v.name}_of", v.type, count) for v in sorted(held, key=lambda v: v.name)}
 
 

@@ -249,15 +249,22 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       }
     }
   }
-  // Folds the values of the lanes of one rank, in order; valid in each of them.
-  template <class Value> EV_DEVICE Value fold_lanes(Value v) const {
-    if constexpr (lanes == 1) return v;
-    v = lanes_fold<lanes>(team.mask(), lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
-    return value_from(team.mask(), v, lane_rank() - lane());
-  }
+  // Folds the values of the lanes of one rank, in order, for each of N atoms; valid in the lane that `own` says.
   template <int N, class Value> EV_DEVICE void deal(Value (&v)[N]) const {
     if constexpr (lanes > 1)
       lanes_deal<lanes, N>(team.mask(), lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
+  }
+  // The same, of which all lanes have all.
+  template <int N, class Value> EV_DEVICE void deal_to_all(Value (&v)[N]) const {
+    if constexpr (lanes > 1) {
+      deal(v);
+      Value all[N];
+      #pragma unroll
+      for (int i = 0; i < N; ++i)
+        all[i] = value_from(team.mask(), v[dealt<lanes, N>::at(i)], lane_rank() - lane() + dealt<lanes, N>::owner(i));
+      #pragma unroll
+      for (int i = 0; i < N; ++i) v[i] = all[i];
+    }
   }
   template <int N> EV_DEVICE own_atoms<lanes, N> own() const { return own_atoms<lanes, N>(lane()); }
 };

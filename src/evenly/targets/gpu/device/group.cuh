@@ -86,10 +86,21 @@ template <int L, int N, int O = 1> struct dealt {
       rest::to(lane, first, count);
     } else if (lane >= O) count = 0;
   }
+  // The lane that has fold number i, and at which of its places.
+  static EV_DEVICE constexpr int owner(int i) {
+    if constexpr (O < L && N > 1) return i < half ? rest::owner(i) : O + rest::owner(i - half);
+    else return 0;
+  }
+  static EV_DEVICE constexpr int at(int i) {
+    if constexpr (O < L && N > 1) return rest::at(i < half ? i : i - half);
+    else return i;
+  }
 };
 template <int L, int N> struct dealt<L, N, L> {
   static constexpr int most = N;
   static EV_DEVICE void to(int, int&, int&) {}
+  static EV_DEVICE constexpr int owner(int) { return 0; }
+  static EV_DEVICE constexpr int at(int i) { return i; }
 };
 
 // Rearranges 32 * I values among the lanes of a warp. Before, value k of lane j is number 32 * k + j. Afterwards each

@@ -14,6 +14,8 @@ from evenly.language.types import POS
 if TYPE_CHECKING:
     from .owner import Owner
 
+STEP = ir.Var("step", POS)  # from one atom of a thread to its next
+
 
 class Columns:
     """What the writers of such loops share. axis: the name of the team along the axis."""
@@ -31,22 +33,25 @@ class Columns:
     def stop(self) -> str:
         return self.text.expr(ir.Cast(self.loop.stop, POS))
 
-    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], count: str) -> None:
+    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], *counts: str) -> None:
         """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones.
 
-        count: the length of the axis, which has to consist of them, too: it may be shorter than the rows.
+        counts: the lengths of axes, which have to consist of them, too: they may be shorter than the rows.
         """
         line, arrays = self.writer.line, list(arrays)
         if width > 1:
-            line(f"if ({self.fit(width, arrays, count)}) {body}(ev::constant<{width}>());")
+            line(f"if ({self.fit(width, arrays, *counts)}) {body}(ev::constant<{width}>());")
             line("else")
-        if arrays and self.rows_at_once(arrays[0]):
+        single = (
+            bool(arrays) and len(counts) == 1
+        )  # with more axes there is more code, of fewer kinds
+        if single and self.rows_at_once(arrays[0]):
             length, size = self.text.extent(arrays[0], arrays[0].ndim - 1), _size(arrays[0])
-            near = f"{count} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
+            near = f"{counts[0]} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
             line(f"if ({near} && {self.fit(1, arrays)}) {body}(ev::adjacent());")
             line("else")
-        if self.some_apart and arrays:
-            line(f"if ({self.filled(arrays, count)}) {body}(ev::filled());")
+        if single and self.some_apart:
+            line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
             line("else")
         line(f"{body}(ev::constant<1>());")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenly.language import ir, walk
-from evenly.language.dense import around_passes, by_columns
+from evenly.language.dense import around_passes, by_columns, has_lanes_inside
 from evenly.language.phases import Owned
 from evenly.schedules.contract import lanes_of
 
@@ -52,7 +52,7 @@ def may_spread(writer: Owner, loop: ir.For, outside: Set[ir.Var]) -> bool:
     return (
         writer.dense is not None
         and any(s is loop for s in around_passes((loop,)))
-        and by_columns(loop)
+        and (by_columns(loop) or has_lanes_inside(loop))
         and outside.isdisjoint(walk.variables_set(loop.body))
         and stores_apart(loop)
         and _arrays_apart(writer, loop)

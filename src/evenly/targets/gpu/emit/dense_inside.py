@@ -19,10 +19,9 @@ from evenly.language.accesses import always
 from evenly.language.dense import inside_passes
 from evenly.language.schedule_code import whole_tile
 
-from .columns import Columns
+from .columns import STEP, Columns
 from .expressions import ctype
 from .shared_lanes import reduced, stores_apart
-from .spread import STEP
 from .statements import fields_of, members
 
 if TYPE_CHECKING:
@@ -493,9 +492,7 @@ class Along(Columns):
         """Write the reduction over the threads of an atom, all of which have the result."""
         writer, text = self.writer, self.text
         whole, named = self.values()
+        writer.line(f"{self.axis}.deal_to_all({whole});")
         with self.inside.each_atom():
-            writer.line(
-                f"{whole}[{self.inside.item}] = {self.axis}.fold_lanes({whole}[{self.inside.item}]);"
-            )
             for v, part in named.items():
                 writer.line(f"{text.var(v)} = {part};")

@@ -12,6 +12,8 @@ from dataclasses import replace
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates
+from evenly.language.beforehand import known_beforehand
+from evenly.language.dense import has_lanes_inside
 from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
 from evenly.language.scratch import scratch_in
@@ -129,8 +131,16 @@ class Owner(Writer):
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         asks = not self.one_pass and any(map(_asks, body))
         alone = self.shared or local or stages or nested or has_scans(body) or asks
+        if dense is not None:  # lanes around a pass and inside of it meet in every batch
+            on_top += sum(map(self._has_both, body))
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
+
+    def _has_both(self, s: ir.Stmt) -> bool:
+        """Whether all teams of a warp walk the atoms of a loop's pass together: it has as many lanes for all tiles."""
+        if not (isinstance(s, ir.For) and s.kind == "lanes" and known_beforehand(s.stop)):
+            return False
+        return may_spread(self, s, frozenset()) and has_lanes_inside(s)
 
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))

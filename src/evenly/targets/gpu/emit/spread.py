@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
 from evenly.language.accesses import always
+from evenly.language.dense import has_lanes_inside
 from evenly.language.locals import places_written_out
 from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS, Scalar
 
-from .columns import Columns
+from .columns import STEP, Columns
 from .dense import parts_of
+from .dense_both import Both
 from .expressions import ctype
 from .statements import fields_of, members
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 # The threads that a multiprocessor should hold if a thread has so many numbers of 32 bits at a time at most. The first
 # leaves 32 registers a thread, too few for a reduction over several threads.
 FITS = ((20, 2048), (36, 1536), (56, 1024))
-STEP = ir.Var("step", POS)  # from one atom of a thread to its next
 
 
 def spread(writer: Owner, loop: ir.For) -> None:
@@ -61,7 +62,13 @@ class Spread(Columns):
             if isinstance(s, ir.Pass)
         ]
         self.parts = parts_of(loop)
+        self.both = Both(self, self.passes[0]) if has_lanes_inside(loop) else None
         writer.held_blocks += [(s,) for s in self.passes]
+
+    @property
+    def uniform(self) -> frozenset[ir.Var]:
+        """The results of passes that all columns have in common."""
+        return self.both.parted.uniform if self.both else frozenset()
 
     # ---- the loop ----------------------------------------------------------------------------------
     def write(self) -> None:
@@ -69,12 +76,13 @@ class Spread(Columns):
         with self.writer.compound(""):
             line(f"const auto {self.axis} = {self.dense.along};")
             line(f"const pos {self.count} = {self.stop()};")
+            counts = [self.count, *(self.both.counts() if self.both else ())]
             with self.writer.compound(f"const auto {body} = [&](auto width)"):
                 self.rows(self.words_in())
                 self.columns()
                 self.text.rows.clear()
             self.writer.lines[-1] += ";"
-            self.choose(body, self.width(), self.words_in(), self.count)
+            self.choose(body, self.width(), self.words_in(), *counts)
 
     def columns(self) -> None:
         """Write the loop over the columns that the team has at a time."""
@@ -97,6 +105,9 @@ class Spread(Columns):
         found = [walk.variables_set(b) | walk.variables_read(b) for b in blocks]
         own = {v for b in blocks for v in walk.variables_set(b)} - {s.atom for s in self.passes}
         results = {v for s in self.passes for v in fields_of(s.accumulators)}
+        if self.both:
+            results -= self.uniform
+            own -= walk.variables_set(self.passes[0].body) | self.uniform
         shared = {v for v in own if sum(v in block for block in found) > 1} | results
         return sorted(shared, key=lambda v: v.name)
 
@@ -120,14 +131,18 @@ class Spread(Columns):
         writer, text = self.writer, self.text
         words = {id(s): text.unique("stored") for s in self.word_stores()}
         stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
-        leads = f"if ({self.axis}.leads())" if self.dense.folds else ""
+        conditions = [f"{self.axis}.leads()"] if self.dense.folds else []
+        conditions += ["live"] if writer.converged else []
+        leads = f"if ({' && '.join(conditions)})" if conditions else ""
         with writer.compound(leads), self.each_word() as word:
             for s in self.word_stores():
                 writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
+            text.loaded = self.load_old(block, word)
             with self.of_word(word):
                 writer.spreads, writer.stored = True, stored
                 writer.block(block)
                 writer.spreads, writer.stored = False, {}
+            text.loaded = {}
             if words:
                 writer.line(f"const int {self.c} = {word};")
             for s in self.word_stores():
@@ -152,22 +167,40 @@ class Spread(Columns):
         with self.writer.compound(f"for (int {c} = {word}; {c} < {word} + width.value; ++{c})"):
             yield
 
+    def load_old(self, block: ir.Block, word: str) -> dict[ir.Element, str]:
+        """Write loads of what is where a word will be stored, if it is read. Return what holds it."""
+        places = {(s.array, s.indices) for s in self.word_stores()}
+        read = (e for e in walk.expressions(block) if isinstance(e, ir.Element))
+        old = dict.fromkeys(e for e in read if (e.array, e.indices) in places)
+        held = {e: self.text.unique(f"own_{self.text.array(e.array)}") for e in old}
+        for e, name in held.items():
+            self.writer.line(f"{self.text.machine(e.type)} {name}[{self.dense.vector}];")
+            with self.writer.compound(""):
+                self.writer.line(f"const int {self.c} = {word};")
+                self.load_word(e, name)
+        return {e: f"{name}[{self.c}]" for e, name in held.items()}
+
     def word_stores(self) -> list[ir.Store]:
-        """Return the stores that wait for all columns of a thread: nothing else reads or stores in their arrays."""
+        """Return the stores that wait for all columns of a thread: no other place in their arrays is read or stored."""
         block = self.parts[-1]
         stored = [s.array for s in walk.statements(block) if isinstance(s, ir.Store)]
+        read = [e for e in walk.expressions(block) if isinstance(e, ir.Element)]
         return [
             s
             for s in block
             if isinstance(s, ir.Store)
             and self.is_word(s)
             and stored.count(s.array) == 1
-            and s.array not in walk.arrays_read(block)
+            and all(e.indices == s.indices for e in read if e.array == s.array)
         ]
 
     # ---- passes ------------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
         writer = self.writer
+        if self.both:
+            self.both.write()
+            self.fold(s)
+            return
         with self.each_column():
             writer.identities(s.accumulators)
         walks = f"{writer.walks} && " if writer.walks else ""
@@ -303,14 +336,20 @@ class Spread(Columns):
         named, struct = members(fields_of(s.accumulators)), writer.struct_of(s)
         method = "fold" if s is self.passes[-1] else "fold_for_all"
         whole = text.unique("whole")
+        own = {v: text.unique(f"own_{text.var(v)}") for v in named if v in self.uniform}
+        for v, name in own.items():  # which the first column would overwrite
+            writer.line(f"const {ctype(v.type)} {name} = {text.var(v)};")
         with self.each_column():
-            values = ", ".join(text.var(v) for v in named)
+            values = ", ".join(own.get(v) or text.var(v) for v in named)
             writer.line(f"const {struct} {whole} = {self.axis}.{method}({struct}{{{values}}});")
             for v, m in named.items():
                 writer.line(f"{text.var(v)} = {whole}.{m};")
 
     def words_in(self) -> list[ir.Array]:
         """Return the arrays whose columns lie side by side."""
+        if self.both:
+            arrays = [*self.both.words_in(), *(s.array for s in self.word_stores())]
+            return list(dict.fromkeys(arrays))
         found = [
             e
             for s in self.passes

@@ -1,0 +1,151 @@
+"""Passes that have loops over lanes inside, and lanes around them, along all of which the threads of a team lie.
+
+As in a sparse attention: a score of each atom, over the columns of Q and K, weighs its row of V, column by column. What
+is the same for all columns around the pass is computed once for an atom, by all of its threads (dense_inside.py). Then
+each thread goes on with its own columns (spread.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenly.language import ir, walk
+from evenly.language.accesses import always
+from evenly.language.dense import lane_parts
+
+from .dense_inside import Inside
+from .expressions import ctype
+from .statements import fields_of
+
+if TYPE_CHECKING:
+    from .spread import Spread
+
+MOST_HELD = 52  # registers of what is loaded at a time
+ROWS = 8  # for the places of two further rows
+# The threads that a multiprocessor should hold, if these are so many at most; in any case.
+FITS = ((40, 1024), (56, 768))
+FEWEST = 512
+
+
+class Both(Inside):
+    """Writes the walk over the atoms of such a pass. outer: the writer of the loop around it."""
+
+    def __init__(self, outer: Spread, s: ir.Pass) -> None:
+        super().__init__(outer.writer, s)
+        self.outer, self.axis = outer, outer.axis
+        for x in self.along.values():
+            x.axis = outer.axis
+        found = lane_parts(s, outer.loop.var)
+        assert found is not None
+        self.parted = found
+        while self.at_once > 1 and self.held() > MOST_HELD:
+            self.at_once //= 2
+
+    def is_dealt(self) -> bool:
+        return False
+
+    def counts(self) -> list[str]:
+        """Write the lengths of the axes inside, and return their names."""
+        for x in self.along.values():
+            x.count_beforehand()
+        return [x.count for x in self.along.values()]
+
+    def words_in(self) -> list[ir.Array]:
+        inside = (a for x in self.along.values() for a in x.words_in())
+        return list(dict.fromkeys((*inside, *(e.array for e in self.column_words()))))
+
+    def column_words(self) -> list[ir.Element]:
+        """Return the elements of a thread's columns that are loaded as words before the code of their atoms."""
+        body = (*self.parted.alike, *self.parted.before, *self.parted.each)
+        own = walk.variables_set(body)
+        read = [e for x in self.parted.each for o in walk.operands(x) for e in always(o)]
+        found = (
+            e
+            for e in read
+            if isinstance(e, ir.Element)
+            and self.outer.is_word(e)
+            and e.array.path not in self.text.written
+            and walk.variables((e,)).isdisjoint(own)
+        )
+        return list(dict.fromkeys(found))
+
+    def write(self) -> None:
+        writer, text = self.writer, self.text
+        self.identities()
+        run = text.unique("rounds_of")
+        with writer.compound(f"if ({writer.walks})" if writer.walks else ""):
+            with writer.compound(f"const auto {run} = [&](auto width, auto rounds)"):
+                self.atoms()
+            writer.lines[-1] += ";"
+            one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in self.along.values())
+            writer.line(f"if (!width.apart && {one}) {run}(width, ev::constant<1>());")
+            writer.line(f"else {run}(width, ev::constant<2>());")
+        self.bound()
+
+    def identities(self) -> None:
+        """Write what the accumulators hold at first."""
+        for acc in self.pass_.accumulators:
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                if v in self.parted.uniform:
+                    self.writer.assign(v, self.text.expr(e))
+                else:
+                    with self.outer.each_column():
+                        self.writer.assign(v, self.text.expr(e))
+
+    def held(self) -> int:
+        """Return the registers of what a thread loads for a batch, and of its results."""
+        vector, words = self.outer.dense.vector, self.outer.words
+        columns = sum(words(e.type) for e in self.column_words()) * vector * self.at_once
+        results = sum(words(v.type) for v in fields_of(self.pass_.accumulators)) * vector
+        loops = self.along.values()
+        return sum(x.held(self.at_once) + ROWS for x in loops) - ROWS + columns + results
+
+    def bound(self) -> None:
+        """Bound the registers of a thread, so that a multiprocessor holds enough of them."""
+        if not self.outer.dense.owned:
+            return
+        held = self.held()
+        threads = next((n for most, n in FITS if held <= most), FEWEST)
+        self.writer.resident = min(self.writer.resident or threads, threads)
+
+    def batch(self) -> None:
+        """Write the code of some atoms: first what all columns have in common, each statement for all atoms."""
+        writer, text, parts = self.writer, self.text, self.parted
+        later = walk.variables_read((*parts.before, *parts.each))
+        own = walk.variables_set(parts.alike) - self.of_loops()
+        for v in sorted(own & (self.between() | later), key=lambda v: v.name):
+            name = text.unique(text.var(v))
+            writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
+            text.names[v] = f"{name}[{self.item}]"
+            writer.declared.add(v)
+        text.loaded = self.loads()
+        words = self.load_columns()
+        for x in parts.alike:
+            if id(x) in self.along:
+                self.along[id(x)].write()
+            else:
+                self.plain(x)
+        text.loaded |= words
+        with self.some(), self.each_atom(), writer.compound(f"if ({self.is_in()})"):
+            self.add()
+        text.loaded = {}
+
+    def load_columns(self) -> dict[ir.Element, str]:
+        """Write loads of the words of a thread's columns, for all atoms of a batch. Return what holds them."""
+        writer, text, outer = self.writer, self.text, self.outer
+        held = {e: text.unique(f"own_{text.array(e.array)}") for e in self.column_words()}
+        for e, name in held.items():
+            writer.line(f"{text.machine(e.type)} {name}[items.value][{outer.dense.vector}];")
+        if held:
+            with self.some(), self.each_atom(), outer.each_column("width.value"):
+                for e, name in held.items():
+                    outer.load_word(e, f"{name}[{self.item}]")
+        return {e: f"{name}[{self.item}][{outer.c}]" for e, name in held.items()}
+
+    def add(self) -> None:
+        """Write what an atom contributes to the accumulators."""
+        writer, parts = self.writer, self.parted
+        writer.block(parts.before)
+        with self.outer.each_column():
+            writer.block(parts.each)
+        writer.block(parts.after)
