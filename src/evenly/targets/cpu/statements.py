@@ -45,6 +45,7 @@ class Writer(Statements[Text]):
         # The variable that holds how many atoms are in a vector block; "": there are none.
         self.block_size = ""
         self.masks = False  # whether sums that gather are written in such blocks
+        self.packs = False  # whether there are blocks of lanes, which LLVM is to pack into vectors
         self.tile: ir.Var | None = None
         self.pushing: Callable[[ir.Push], None] | None = None  # where a crew runs tasks
         self.at: Location | None = None  # where the next range was made, for the check of its step

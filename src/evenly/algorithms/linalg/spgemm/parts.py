@@ -64,14 +64,12 @@ def filling_parts(T: Any) -> Any:
     def fill_parts(P, starts, A, B, width, offsets, columns, values):
         for part in P.tiles():
             sums = ev.scratch(width, T)
-            found = ev.scratch(
-                width, np.int32
-            )  # the columns of a row, in the order of its products
+            found = ev.scratch(FEW + 1, np.int32)  # the first columns of a row
             seen = ev.scratch((width + 63) // 64, np.uint64)
             above = ev.scratch((width + 4095) // 4096, np.uint64)  # words of `seen`
             top = ev.scratch((width + 262143) // 262144, np.uint64)  # words of `above`
             for row in range(starts[part], starts[part + 1]):
-                n = 0
+                n, low, high = 0, len(top), 0
                 for k in range(A.begin(row), A.end(row)):
                     factor = A.value(k)
                     for t in range(B.begin(A.column(k)), B.end(A.column(k))):
@@ -80,13 +78,19 @@ def filling_parts(T: Any) -> Any:
                         word = seen[column >> 6]
                         if word & bit(column) == 0:
                             seen[column >> 6] = word | bit(column)
-                            found[n] = column
+                            above[column >> 12] |= bit(column >> 6)
+                            top[column >> 18] |= bit(column >> 12)
+                            low = min(low, column >> 18)
+                            high = max(high, column >> 18)
+                            found[min(n, FEW)] = column
                             n += 1
                 to = offsets[row]
                 if n <= FEW:
                     for i in range(n):
                         column = found[i]
                         seen[column >> 6] = 0
+                        above[column >> 12] = 0
+                        top[column >> 18] = 0
                         j = i
                         while j > 0 and found[max(j - 1, 0)] > column:
                             found[j] = found[j - 1]
@@ -97,12 +101,6 @@ def filling_parts(T: Any) -> Any:
                         values[to + i] = sums[found[i]]
                         sums[found[i]] = 0
                 else:
-                    low, high = len(top), 0
-                    for i in range(n):
-                        above[found[i] >> 12] |= bit(found[i] >> 6)
-                        top[found[i] >> 18] |= bit(found[i] >> 12)
-                        low = min(low, found[i] >> 18)
-                        high = max(high, found[i] >> 18)
                     for h in range(low, high + 1):
                         highest = top[h]
                         top[h] = 0
