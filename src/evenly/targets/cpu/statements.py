@@ -103,7 +103,10 @@ class Writer(Statements[Text]):
 
     def atomic_call(self, s: ir.Atomic) -> str:
         values = ", ".join(self.text.expr(e) for e in s.operands)
-        return f"atomic_{s.op}({self.text.array(s.array)}, {self.text.index(s)}, {values})"
+        place = f"{self.text.array(s.array)}, {self.text.index(s)}"
+        if s.array.of_call and s.op in ("add", "exch"):
+            return f"atomic_{s.op}_unless({place}, {values}, workers == 1)"
+        return f"atomic_{s.op}({place}, {values})"
 
     def push(self, s: ir.Push) -> None:
         assert self.pushing is not None
