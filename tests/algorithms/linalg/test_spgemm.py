@@ -168,11 +168,10 @@ def test_columns_that_lie_far_apart_on_the_cpu() -> None:
 
 
 def test_rows_of_many_columns_on_the_cpu() -> None:
-    """Rows of few columns are sorted. Those of many are found by maps, here of more than one word at the top."""
-    A, B = integers(7, 60, 0.5), integers(60, 600_000, 0.002)
-    A = sp.diags_array((np.arange(7) != 3) * 1.0).tocsr() @ A
-    A = sp.vstack([A, sp.eye_array(2, 60)]).tocsr()
-    B = sp.vstack([sp.csr_array((1, 600_000)), B[1:]]).tocsr()
+    """A full row walks all of a bit map. Of others, a few columns are sorted, and many are found in order by maps."""
+    few = sp.csr_array(([1.0, 2.0, 3.0], ([1, 1, 1], [599_999, 5, 300_000])), shape=(2, 600_000))
+    B = sp.vstack([few, integers(298, 600_000, 0.0002)]).tocsr()
+    A = sp.vstack([integers(5, 300, 0.1), np.ones((1, 300)), sp.eye_array(4, 300)]).tocsr()
     C, wanted = ev.linalg.spgemm(A, B), (A @ B).tocsr()
     wanted.sort_indices()
     for found, right in ((C.offsets, wanted.indptr), (C.indices, wanted.indices)):

@@ -36,7 +36,7 @@ class OnHost(Work):
             self.number_columns()
         products = kit.empty(self.A.offsets, (self.rows,), np.int64)
         count_row_products[EVENLY].on(self.target)(self.A, self.B, products)
-        before = ev.prefix_sum(products, include_initial=True)
+        self.before = before = ev.prefix_sum(products, include_initial=True)
         self.products = int(before[-1])
         parts = max(self.products // max(self.width, 1), min(self.products // EACH_PART, PARTS))
         parts = max(min(parts, MOST, self.rows), 1)
@@ -59,13 +59,17 @@ class OnHost(Work):
         given, one = super().room(), 24 * self.width + 64
         return one if given is None and one > DEFAULT else given
 
+    def given(self) -> tuple[Any, ...]:
+        """Return what both kernels take."""
+        return self.P, self.starts, self.A, self.B, self.before, self.width
+
     def counts(self) -> Any:
         counts = kit.zeros(self.A.offsets, (self.rows,), np.int64)
-        self.run(count_parts, EACH, self.P, self.starts, self.A, self.B, self.width, counts)
+        self.run(count_parts, EACH, *self.given(), counts)
         return counts
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
-        given = self.P, self.starts, self.A, self.B, self.width, offsets, columns, values
-        self.run(made(filling_parts, sums_of(values)), EACH, *given)
+        kernel = made(filling_parts, sums_of(values))
+        self.run(kernel, EACH, *self.given(), offsets, columns, values)
         if self.names is not None:
             columns[:] = self.names[columns]
