@@ -14,7 +14,6 @@ import numpy as np
 import evenly as ev
 
 FEW = 24  # columns that are sorted, by insertion
-DENSE = 1  # a row is dense if its bit map has at most so many words for each product
 
 
 @ev.func
@@ -26,6 +25,12 @@ def bit(i):
 def lowest(word):
     """The place of the lowest bit of a word that is not 0."""
     return ev.popcount(~word & (word - 1))
+
+
+@ev.func
+def is_full(words, products):
+    """Whether a row has a product for each word of its bit map. Others have fewer columns than the map has words."""
+    return words > 0 and words <= products
 
 
 @ev.kernel
@@ -48,7 +53,7 @@ def count_parts(P, starts, A, B, before, width, counts):
         touched = ev.scratch((width + 63) // 64 + 1, np.int32)  # its words, and room for one more
         for row in range(starts[part], starts[part + 1]):
             count, words, word = 0, 0, np.uint64(0)
-            if len(seen) <= DENSE * (before[row + 1] - before[row]):
+            if is_full(len(seen), before[row + 1] - before[row]):
                 last = 0
                 for k in range(A.begin(row), A.end(row)):
                     for t in range(B.begin(A.column(k)), B.end(A.column(k))):
@@ -84,13 +89,13 @@ def filling_parts(T: Any) -> Any:
     def fill_parts(P, starts, A, B, before, width, offsets, columns, values):
         for part in P.tiles():
             sums = ev.scratch(width, T)
-            found = ev.scratch(width, np.int32)  # columns of a row, in the order of its products
             seen = ev.scratch((width + 63) // 64, np.uint64)
+            found = ev.scratch((width + 63) // 64, np.int32)  # columns of a row that is not full
             above = ev.scratch((width + 4095) // 4096, np.uint64)  # words of `seen`
             top = ev.scratch((width + 262143) // 262144, np.uint64)  # words of `above`
             for row in range(starts[part], starts[part + 1]):
                 n, word, to = 0, np.uint64(0), offsets[row]
-                if len(seen) <= DENSE * (before[row + 1] - before[row]):
+                if is_full(len(seen), before[row + 1] - before[row]):
                     last = 0
                     for k in range(A.begin(row), A.end(row)):
                         factor = A.value(k)
