@@ -26,6 +26,7 @@ class Array:
     `grows`: whether it is of a frontier. Kernels then read one part of it, and store into another.
     `staged`: the name of the copy of a part of it that is read where that is near; "" for the array itself.
     `own`: whether it is a scratch array: each tile that is being run has one of its own.
+    `of_call`: whether it is of a frontier or of a set of tasks, on which no other call works at the same time.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Array:
     grows: bool = False
     staged: str = ""
     own: bool = False
+    of_call: bool = False
 
 
 class Expr:

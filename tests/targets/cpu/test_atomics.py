@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -156,3 +157,31 @@ def test_from_python_threads_on_one_array(dtype: Any) -> None:
     for t in threads:
         t.join()
     np.testing.assert_array_equal(given["out"], counts(A, dtype) * 4)
+
+
+@ev.kernel
+def everybody(A, V, F, out):
+    for v in V.tiles():
+        F.push(v)
+        ev.atomic_add(out, 0, 1)
+    for v in F.tiles():
+        ev.atomic_add(out, v + 1, 1)
+
+
+@pytest.mark.parametrize("unique", [False, True])
+def test_one_worker_alone_pushes_without_locks(unique: bool) -> None:
+    """Into the caller's array it adds with one, for another thread may do so, too."""
+    A = csr_of(np.arange(N + 1))
+    arguments = {
+        "A": A,
+        "V": A,
+        "F": ev.frontier(A, unique=unique),
+        "out": np.zeros(N + 1, np.int64),
+    }
+    made = compiled(everybody, arguments, ev.ThreadMapped())
+    pushes = {"add", "exch"} if unique else {"add"}
+    assert set(re.findall(r"= atomic_(\w+)_unless\(a_F", made.source)) == pushes
+    for workers in (1, 2, 7):
+        arguments["out"][:] = 0
+        run(made, arguments, workers)
+        assert arguments["out"].tolist() == [N, *[1] * N]

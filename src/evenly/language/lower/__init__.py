@@ -72,9 +72,12 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             return constant(value)
         case LayoutSpec(cls=cls, fields=fields, masked=masked):
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
-            if growing(cls) or getattr(cls, "appends", False):
+            of_call = growing(cls) is not None
+            if of_call or getattr(cls, "appends", False):
                 bound |= {
-                    n: replace(v, grows=True) for n, v in bound.items() if isinstance(v, ir.Array)
+                    n: replace(v, grows=True, of_call=of_call)
+                    for n, v in bound.items()
+                    if isinstance(v, ir.Array)
                 }
             return LayoutValue(cls, path, bound, masked)
     raise AssertionError(spec)

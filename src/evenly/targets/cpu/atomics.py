@@ -120,6 +120,31 @@ def _one(emit: Callable[..., Any]) -> Any:
     return atomic
 
 
+def _unless(emit: Callable[..., Any], new_value: Callable[..., Any]) -> Any:
+    """Return the operation that is atomic unless one worker is `alone`: a locked instruction waits for all stores."""
+
+    @intrinsic
+    def atomic_unless(typing_context, base, index, value, alone):
+        def generate(context, builder, signature, arguments):
+            address = builder.gep(arguments[0], [arguments[1]])
+            with builder.if_else(arguments[3]) as (then, otherwise):
+                with then:
+                    plain = builder.load(address)
+                    builder.store(new_value(builder, plain, arguments[2]), address)
+                    after_then = builder.block
+                with otherwise:
+                    locked = emit(builder, signature.return_type, address, arguments[2])
+                    after_otherwise = builder.block
+            old = builder.phi(plain.type)
+            old.add_incoming(plain, after_then)
+            old.add_incoming(locked, after_otherwise)
+            return old
+
+        return base.dtype(base, types.int64, base.dtype, types.boolean), generate
+
+    return atomic_unless
+
+
 @intrinsic
 def atomic_cas(typing_context, base, index, expected, value):
     """Replace an element by `value` if it is `expected`."""
@@ -138,3 +163,5 @@ atomic_exch = _one(_exch)
 atomic_and = _one(_bitwise("and"))
 atomic_or = _one(_bitwise("or"))
 atomic_xor = _one(_bitwise("xor"))
+atomic_add_unless = _unless(_add, lambda builder, old, value: builder.add(old, value))
+atomic_exch_unless = _unless(_exch, lambda builder, old, value: value)

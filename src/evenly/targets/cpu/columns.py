@@ -1,7 +1,8 @@
 """Loops over lanes around passes: the atoms of a tile are walked once for several lanes, whose results are an array.
 
-LLVM turns the innermost loop, over so many lanes, into vectors where their elements lie side by side. Walked lane by
-lane, each of them reads the matrix again, and gathers.
+There are blocks of 32 lanes, then of fewer. LLVM writes the steps of such a block one after the other, keeps the
+array in registers, and packs adjacent steps into vectors ("superword-level parallelism": Larsen, Amarasinghe, PLDI
+2000). Walked lane by lane, each of them reads the matrix again, and gathers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from evenly.language.types import POS
 if TYPE_CHECKING:
     from .statements import Writer
 
-MOST, WIDE, FEW = 64, 32, 8  # lanes at once: a multiple of WIDE, up to MOST, then FEW, then one
+AT_ONCE = (
+    32,
+    8,
+    4,
+)  # lanes, then one. Each takes time to compile, and 64 sums are too many for most registers
 
 
 def may_take_columns(w: Writer, s: ir.For) -> bool:
@@ -35,22 +40,16 @@ def may_take_columns(w: Writer, s: ir.For) -> bool:
 
 
 def emit_columns(w: Writer, s: ir.For) -> None:
-    """Write the loop over lanes.
-
-    A loop over a number of lanes that is not known becomes vectors. Of one that is, LLVM writes every step by itself
-    before it looks for vectors, which Numba leaves at that.
-    """
-    first, stop, taken = (ir.Var(n, s.var.type) for n in ("first_lane", "lanes", "taken"))
-    start, end, count = (w.text.var(v) for v in (first, stop, taken))
+    """Write the loop over lanes."""
+    w.packs = True
+    first, stop = (ir.Var(n, s.var.type) for n in ("first_lane", "lanes"))
+    start, end = w.text.var(first), w.text.var(stop)
     w.assign(stop, w.text.expr(ir.Cast(s.stop, POS)))
     w.assign(first, "0")
-    with w.compound(f"while {start} + {WIDE} <= {end}"):
-        w.assign(taken, f"min({MOST}, ({end} - {start}) & {-WIDE})")
-        w.inner(_together(s, first, MOST, taken))
-        w.line(f"{start} += {count}")
-    with w.compound(f"while {start} + {FEW} <= {end}"):
-        w.inner(_together(s, first, FEW, ir.Const(FEW, POS)))
-        w.line(f"{start} += {FEW}")
+    for count in AT_ONCE:
+        with w.compound(f"while {start} + {count} <= {end}"):
+            w.inner(_together(s, first, count, ir.Const(count, POS)))
+            w.line(f"{start} += {count}")
     with w.compound(f"for {w.text.var(s.var)} in range({start}, {end})"):
         w.inner(s.body)
 

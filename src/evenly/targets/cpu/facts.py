@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evenly.language import ir
+from evenly.language import ir, walk
 from evenly.language.phases import Owned, Split
 
 from .statements import Writer, engine_var
@@ -13,6 +13,11 @@ from .statements import Writer, engine_var
 # tile whose number is passed in place of the number of workers.
 FACTS, END = -1, -2
 SIZE, TILES, ATOMS, LANES = range(4)  # places in facts
+
+
+def walks_atoms(phase: Owned) -> bool:
+    """Whether a tile takes the longer the more atoms it has: it has a pass, or a loop, which may be over them, too."""
+    return any(isinstance(s, ir.Pass | ir.For | ir.While) for s in walk.statements(phase.body))
 
 
 def answers(w: Writer, phase: Owned | Split) -> None:
@@ -25,7 +30,7 @@ def answers(w: Writer, phase: Owned | Split) -> None:
             w.line(f"return {w.text.var(w.held('its_end', phase.layout.end, tile))}")
         tiles = w.text.var(w.held("tiles", phase.layout.num_tiles))
         atoms = w.text.var(w.held("atoms", phase.layout.num_atoms))
-        walks = isinstance(phase, Split) or phase.has_pass
+        walks = isinstance(phase, Split) or walks_atoms(phase)
         size = [
             tiles if not walks else f"({tiles} + {atoms})",
             *(w.text.operand(e, 81) for e in _repeats(phase)),

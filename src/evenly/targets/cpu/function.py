@@ -16,7 +16,7 @@ from evenly.language.phases import Once, Owned, Phase, Split
 from evenly.language.scans import has_scans
 from evenly.language.schedule_code import ScheduleCode
 
-from .facts import answers
+from .facts import answers, walks_atoms
 from .grid import Grid
 from .helpers import imported, rarely_imported
 from .owned import emit_owned
@@ -64,14 +64,14 @@ class How:
         if isinstance(phase, Once) or self.code(phase) is not None:
             return "own"
         if isinstance(phase, Owned):
-            return "merge" if phase.has_pass else "tiles"
+            return "merge" if walks_atoms(phase) else "tiles"
         return "nonzero" if self.divided == "nonzero" else "merge"
 
 
 def emit_function(
     name: str, number: int, phase: Phase, how: How, slots: Slots, checks: list[Check] | None
 ) -> str:
-    """Emit the function of a phase, without its decorator."""
+    """Emit the function of a phase. What checks is not an entry (see `module_text`)."""
     text = Text(slots, checks)
     w = Writer(text)
     if isinstance(phase, Once):
@@ -81,8 +81,12 @@ def emit_function(
         _tile_loop(w, number, phase, how)
     w.line("return 0")
     unpacked = [f"    {n} = {source}" for n, source in text.unpacked.items()]
-    head = f"def {name}(worker, workers, slots{', record' if checks is not None else ''}):"
-    return "\n".join([head, *unpacked, *w.lines, ""])
+    if checks is not None:
+        entry, record = '@njit(error_model="numpy")', ", record"
+    else:
+        entry, record = "@entry_that_packs" if w.packs else "@entry", ""
+    head = f"def {name}(worker, workers, slots{record}):"
+    return "\n".join([entry, head, *unpacked, *w.lines, ""])
 
 
 def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
@@ -151,6 +155,8 @@ signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
 entry = kept_callback(signature, error_model="numpy")
 '''
 
+_PACKS = 'entry_that_packs = kept_callback(signature, packs=True, error_model="numpy")\n'
+
 # A check raises an exception. A native function cannot raise, so it is caught here; the record says what was wrong.
 _CHECKED = """\
 @entry
@@ -168,12 +174,12 @@ def module_text(title: str, functions: dict[str, str], records: int | None) -> s
     imports = {file: imported(file) for file in ("complexes", "primitives")}
     rare = rarely_imported("\n".join(functions.values()))
     parts = [_HEAD.format(title=title, rare=rare, **imports)]
+    if any(text.startswith("@entry_that_packs") for text in functions.values()):
+        parts = [parts[0] + _PACKS]
     for name, text in functions.items():
         if records is None:
-            parts.append(f"@entry\n{text}")
+            parts.append(text)
         else:
-            parts.append(
-                '@njit(error_model="numpy")\n' + text.replace(f"def {name}(", f"def run_{name}(", 1)
-            )
+            parts.append(text.replace(f"def {name}(", f"def run_{name}(", 1))
             parts.append(_CHECKED.format(name=name, records=records))
     return "\n\n".join(parts)

@@ -18,7 +18,9 @@ _ENGINES = {
 # What few functions need is imported only where it is called.
 _RARE = {
     "numpy": ("int8", "int16", "uint32", "uint64"),
-    "evenly.targets.cpu.atomics": ("atomic_and", "atomic_or", "atomic_xor"),
+    "evenly.targets.cpu.atomics": (
+        "atomic_add_unless", "atomic_and", "atomic_exch_unless", "atomic_or", "atomic_xor",
+    ),
     "evenly.targets.cpu.integers": (
         "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
     ),

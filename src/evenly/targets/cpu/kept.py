@@ -6,12 +6,13 @@ Numba unpickles any file that it finds beside a source file. evenly's cache only
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import pickle
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,30 @@ from evenly.version import __version__
 KIND = "cpu"
 
 
-def kept_callback(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Like `numba.cfunc`, with the result kept in the cache."""
+def kept_callback(
+    signature: Any, packs: bool = False, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
+    """Like `numba.cfunc`, with the result kept in the cache. packs: LLVM packs adjacent operations into vectors."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         normal = sigutils.normalize_signature(signature)
         made: Any = CFunc(function, normal, locals={}, options=options)
         made._cache = Kept(function)
-        made.compile()
+        with _packing(packs):
+            made.compile()
         return made
 
     return decorate
+
+
+@contextlib.contextmanager
+def _packing(packs: bool) -> Iterator[None]:
+    """Compile with or without that pass of LLVM, which Numba has as a setting of the process."""
+    before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, int(packs)
+    try:
+        yield
+    finally:
+        config.SLP_VECTORIZE = before
 
 
 def kept_function(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:

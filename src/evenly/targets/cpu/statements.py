@@ -45,6 +45,7 @@ class Writer(Statements[Text]):
         # The variable that holds how many atoms are in a vector block; "": there are none.
         self.block_size = ""
         self.masks = False  # whether sums that gather are written in such blocks
+        self.packs = False  # whether there are blocks of lanes, which LLVM is to pack into vectors
         self.tile: ir.Var | None = None
         self.pushing: Callable[[ir.Push], None] | None = None  # where a crew runs tasks
         self.at: Location | None = None  # where the next range was made, for the check of its step
@@ -102,7 +103,10 @@ class Writer(Statements[Text]):
 
     def atomic_call(self, s: ir.Atomic) -> str:
         values = ", ".join(self.text.expr(e) for e in s.operands)
-        return f"atomic_{s.op}({self.text.array(s.array)}, {self.text.index(s)}, {values})"
+        place = f"{self.text.array(s.array)}, {self.text.index(s)}"
+        if s.array.of_call and s.op in ("add", "exch"):
+            return f"atomic_{s.op}_unless({place}, {values}, workers == 1)"
+        return f"atomic_{s.op}({place}, {values})"
 
     def push(self, s: ir.Push) -> None:
         assert self.pushing is not None

@@ -8,7 +8,7 @@ Four ways, by how many products a row has:
   and are added up so.
 - Many products (windows.py): the row is cut into windows of columns. Each has sums in scratch memory, to which its
   owner adds the rows of B one after the other. The columns of a row of B differ, so its threads do not meet.
-- On the CPU (bit_maps.py): a row is a bit map of its columns, and a column's place the number of bits before it.
+- On the CPU (parts.py): rows are made one after the other in sums for all columns, and bit maps tell which they have.
 
 So products of one place are added up in one order, without atomics on floats, whoever owns a row.
 Sources: Gustavson (1978); rows in bins by their products: Nagasaka, Nukada, Matsuoka (ICPP 2017); products as atoms:

@@ -22,20 +22,20 @@ def scale_of(low, high, buckets):
     return np.float32(buckets) / (np.float32(high - low) + np.float32(1))
 
 
-def counting(most: int) -> Any:
-    """Return the kernel that counts the columns of rows of at most so many products; 0: of any number."""
+def sorting(most: int) -> Any:
+    """Return the kernel that sorts products, to count or to fill in rows of at most so many."""
 
     @ev.kernel
-    def count_short(P, rows, A, B, first, steps, counts):
-        """counts[row]: how many different columns the products of the rows P have."""
+    def sort_short(P, rows, A, B, first, steps, counts, offsets, columns, values):
+        """counts[row]: how many different columns the products of the rows P have. counts None: fill in these rows."""
         for tile in P.tiles():
             row = tile if rows is None else rows[tile]
             start, begin = P.begin(tile), first[A.begin(row)]
             n = first[A.end(row)] - begin
-            found = ev.scratch(most if most > 0 else n, np.int32)  # the column of each product
-            left = ev.scratch(most if most > 0 else n, np.int32)  # in a bucket, of those to be put
-            ends = ev.scratch(most if most > 0 else n, np.int32)  # of buckets
-            slots = ev.scratch(most if most > 0 else n, np.int32)  # the products, by bucket
+            found = ev.scratch(most, np.int32)  # the column of each product
+            left = ev.scratch(most, np.int32)  # in a bucket, of those to be put
+            ends = ev.scratch(most, np.int32)  # of buckets
+            slots = ev.scratch(most, np.int32)  # the products, by bucket
             low, high = np.int32(2**31 - 1), np.int32(0)
             for p in P.atoms(tile):
                 product = begin + (p - start)
@@ -53,77 +53,44 @@ def counting(most: int) -> Any:
                 bucket = bucket_of(found[p - start], low, scale, n)
                 place = ends[bucket] - ev.atomic_add(left, bucket, -1)
                 slots[place] = p - start
-            distinct = 0
-            for p in P.atoms(tile):
-                column = found[p - start]
-                bucket = bucket_of(column, low, scale, n)
-                new = 1
-                for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
-                    if found[slots[at]] == column and slots[at] < p - start:
-                        new = 0
-                distinct += new
-            counts[row] = distinct
-
-    return count_short
-
-
-def filling(most: int) -> Any:
-    """Return the kernel that fills in rows of at most so many products; 0: of any number."""
-
-    @ev.kernel
-    def fill_short(P, rows, A, B, first, steps, offsets, columns, values):
-        """Fill in the rows P of A B. The sort is that of `count_short`."""
-        for tile in P.tiles():
-            row = tile if rows is None else rows[tile]
-            start, begin = P.begin(tile), first[A.begin(row)]
-            n = first[A.end(row)] - begin
-            found = ev.scratch(most if most > 0 else n, np.int32)
-            left = ev.scratch(most if most > 0 else n, np.int32)
-            ends = ev.scratch(most if most > 0 else n, np.int32)
-            slots = ev.scratch(most if most > 0 else n, np.int32)
-            low, high = np.int32(2**31 - 1), np.int32(0)
-            for p in P.atoms(tile):
-                product = begin + (p - start)
-                k = factor_of(A, first, steps, row, product)
-                column = np.int32(B.column(partner_of(A, B, first, k, product)))
-                found[p - start] = column
-                low = min(low, column)
-                high = max(high, column)
-            scale = scale_of(low, high, n)
-            for p in P.atoms(tile):
-                ev.atomic_add(left, bucket_of(found[p - start], low, scale, n), 1)
-            for p in P.atoms(tile):
-                ends[p - start] = ev.scan(left[p - start])
-            for p in P.atoms(tile):
-                bucket = bucket_of(found[p - start], low, scale, n)
-                place = ends[bucket] - ev.atomic_add(left, bucket, -1)
-                slots[place] = p - start
-            for p in P.atoms(tile):  # from here on, `left` has the products in order
-                column = found[p - start]
-                bucket = bucket_of(column, low, scale, n)
-                place = ends[bucket - 1] if bucket > 0 else 0
-                for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
-                    other = found[slots[at]]
-                    if other < column or (other == column and slots[at] < p - start):
-                        place += 1
-                left[place] = p - start
-            to = offsets[row]
-            for p in P.atoms(tile):
-                place = p - start
-                column = found[left[place]]
-                new = place == 0 or found[left[max(place - 1, 0)]] != column
-                at = ev.rank(new)
-                if new:
-                    k = factor_of(A, first, steps, row, begin + left[place])
-                    partner = partner_of(A, B, first, k, begin + left[place])
-                    total = A.value(k) * B.value(partner) + 0  # not -0
-                    place += 1
-                    while place < n and found[left[min(place, n - 1)]] == column:
+            if counts is not None:
+                distinct = 0
+                for p in P.atoms(tile):
+                    column = found[p - start]
+                    bucket = bucket_of(column, low, scale, n)
+                    new = 1
+                    for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
+                        if found[slots[at]] == column and slots[at] < p - start:
+                            new = 0
+                    distinct += new
+                counts[row] = distinct
+            else:
+                for p in P.atoms(tile):  # from here on, `left` has the products in order
+                    column = found[p - start]
+                    bucket = bucket_of(column, low, scale, n)
+                    place = ends[bucket - 1] if bucket > 0 else 0
+                    for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
+                        other = found[slots[at]]
+                        if other < column or (other == column and slots[at] < p - start):
+                            place += 1
+                    left[place] = p - start
+                to = offsets[row]
+                for p in P.atoms(tile):
+                    place = p - start
+                    column = found[left[place]]
+                    new = place == 0 or found[left[max(place - 1, 0)]] != column
+                    at = ev.rank(new)
+                    if new:
                         k = factor_of(A, first, steps, row, begin + left[place])
                         partner = partner_of(A, B, first, k, begin + left[place])
-                        total += A.value(k) * B.value(partner)
+                        total = A.value(k) * B.value(partner) + 0  # not -0
                         place += 1
-                    columns[to + at] = column
-                    values[to + at] = total
+                        while place < n and found[left[min(place, n - 1)]] == column:
+                            k = factor_of(A, first, steps, row, begin + left[place])
+                            partner = partner_of(A, B, first, k, begin + left[place])
+                            total += A.value(k) * B.value(partner)
+                            place += 1
+                        columns[to + at] = column
+                        values[to + at] = total
 
-    return fill_short
+    return sort_short

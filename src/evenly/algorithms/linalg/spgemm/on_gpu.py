@@ -9,8 +9,8 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .buckets import counting, filling
-from .merged import count_merge, filling_merged
+from .buckets import sorting
+from .merged import merging
 from .products import BINS, FEW, Rows, order_rows, survey
 from .windows import (
     WIDTH,
@@ -141,14 +141,17 @@ class OnGpu(Work):
             yield low, high, int(host[high] - host[low])
             low = high
 
+    def sort(self, out: tuple[Any, ...], sums: Any) -> None:
+        """Count the columns of short rows, or fill these rows in: with sums of this type."""
+        if self.merged:
+            self.run(made(merging, sums), EACH, *self.merged, self.A, self.B, *out)
+        for most, schedule, *rows in self.short:
+            given = *rows, self.A, self.B, self.first, self.steps, *out
+            self.run(made(sorting, most), schedule, *given)
+
     def counts(self) -> Any:
         counts = kit.zeros(self.row_products, (self.rows,), np.int64)
-        given = self.A, self.B
-        if self.merged:
-            self.run(count_merge, EACH, *self.merged, *given, counts)
-        for most, schedule, *rows in self.short:
-            more = self.first, self.steps, counts
-            self.run(made(counting, most), schedule, *rows, *given, *more)
+        self.sort((counts, None, None, None), np.int32)
         for lot in self.lots:
             begins = self._count(lot, counts)
             self.begins = begins if len(self.lots) == 1 else None
@@ -163,13 +166,8 @@ class OnGpu(Work):
         return ev.prefix_sum(inside, include_initial=True, dtype=np.int64)
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
-        given, out = (self.A, self.B), (offsets, columns, values)
-        if self.merged:
-            kernel = made(filling_merged, sums_of(values))
-            self.run(kernel, EACH, *self.merged, *given, *out)
-        for most, schedule, *rows in self.short:
-            more = self.first, self.steps, *out
-            self.run(made(filling, most), schedule, *rows, *given, *more)
+        out = offsets, columns, values
+        self.sort((None, *out), sums_of(values))
         for lot in self.lots:
             begins = self.begins
             if begins is None:

@@ -74,8 +74,8 @@ def spgemm(
       some product are stored, also where products add up to 0.
     max_workspace: the most bytes to use beside A, B and C. Some are needed for each row and each nonzero of A; the
       rest bounds how many long rows are worked on at a time. Default: 1 GiB for long rows.
-    schedule: who owns a row, or a window of columns of a long one; one that owns whole tiles. "auto": on a GPU groups
-      of 8 threads, warps and blocks, by how many products a row has.
+    schedule: who owns a row, or a window of columns of a long one, or on a CPU a part of consecutive rows; one that
+      owns whole tiles. "auto": on a GPU threads, warps and blocks, by how many products a row has.
     target: as of `ev.spmv`. On a GPU the call waits.
 
     C has NumPy's result type of A and B; float16 or bfloat16 if both have, with sums in float32. Products of equal

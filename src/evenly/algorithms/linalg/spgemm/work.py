@@ -46,13 +46,22 @@ class Work:
         self.A, self.B, self.found, self.most = A, B, found, most
         self.rows, self.columns = A.num_tiles, kit.shape(B, "B")[1]
         self.schedule, self.target = schedule, target
-        self.needed = self.bytes_for(A.num_atoms, A.num_tiles, B.num_tiles)
-        if most is not None and most <= self.needed:
-            raise self.too_little("more")
+        self.needed = 0
+        self.reserve(self.bytes_for(A.num_atoms, A.num_tiles, B.num_tiles))
 
     def bytes_for(self, nonzeros: int, rows: int, depth: int) -> int:
         """Return how many bytes are needed for the nonzeros and rows of A, and the rows of B."""
         raise NotImplementedError
+
+    def reserve(self, bytes: int) -> None:
+        """Count bytes that are needed whatever the rows are. Raises InputError if there may not be more than these."""
+        self.needed += bytes
+        if self.most is not None and self.most <= self.needed:
+            raise self.too_little("more")
+
+    def room(self) -> int | None:
+        """Return how many bytes the scratch arrays of a kernel may take; None: as many as by default."""
+        return None if self.most is None else self.most - self.needed
 
     def too_little(self, more: str) -> ev.InputError:
         """Return the error that says what more is needed."""
@@ -93,9 +102,7 @@ class Work:
     def numbered(self) -> tuple[Any, Any]:
         """Number the products. Return the first one of each nonzero of A, and the factors of some (`find_factors`)."""
         count, dtype = self.products // STEP + 2, kit.index_type(self.A.num_atoms)
-        self.needed += dtype.itemsize * count
-        if self.most is not None and self.most <= self.needed:
-            raise self.too_little("more")
+        self.reserve(dtype.itemsize * count)
         products = kit.empty(self.A.offsets, (self.A.num_atoms,), np.int32)
         count_products[EVENLY].on(self.target)(self.A, self.B, products)
         first = ev.prefix_sum(products, include_initial=True, dtype=np.int64)
@@ -113,7 +120,8 @@ class Work:
 
     def run(self, kernel: Any, schedule: Any, *arguments: Any) -> None:
         schedule = schedule if self.schedule == "auto" else self.schedule
-        options = {} if self.most is None else {"max_workspace": self.most - self.needed}
+        room = self.room()
+        options = {} if room is None else {"max_workspace": room}
         try:
             kernel[schedule].on(self.target, **options)(*arguments)
         except ev.InputError as error:
