@@ -47,6 +47,7 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(256, 16),
     s.NonzeroSplit(512, 4),
+    s.NonzeroSplit(128, 4, min_blocks=16, run=4),
     s.NonzeroSplit(128, 8, min_blocks=12, run=4),
     s.NonzeroSplit(512, 8, min_blocks=3, run=4),
     s.NonzeroSplit(128, 16, min_blocks=10, run=4),

@@ -254,12 +254,18 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     Loaded loaded = load(z0, z1);
     // Two lanes load the entries. If all loaded both, ptxas would wait for each, to hold it once for the whole warp.
     const pos entry = load_cached(first_tile + block_rank() + (lane_rank() & 1));
-    gather(z0, loaded);
+    // With few atoms, in runs of whole words, threads have registers for where their tiles lie beside what they gather.
+    constexpr bool beside = I <= 8 && R * (int)sizeof(Value) >= 16;
+    if constexpr (!beside) gather(z0, loaded);
     const pos here = shuffle_from(full_warp, entry, 0), next = shuffle_from(full_warp, entry, 1);
     const Bounds b{shares::tile(here), z0, shares::tile(next), z1};
-    contribute(b, loaded);
+    if constexpr (!beside) contribute(b, loaded);
     const pos mine = b.t0 + thread_rank();
     const Extent of_first = mine < b.t1 ? extent(mine) : Extent{0, 0};
+    if constexpr (beside) {
+      gather(z0, loaded);
+      contribute(b, loaded);
+    }
     link.located(phase, b.t0, b.t1, false);
     barrier();  // the ends are clear
     each_tile(b, of_first, [&](pos, const Extent& of) {
