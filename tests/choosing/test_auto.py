@@ -83,14 +83,14 @@ def test_columns_decide_too() -> None:
     costs = [consider(A, "cuda") for A in (near, far)]
     assert costs[0].why != costs[1].why
     assert dict(costs[0].rejected).items().isdisjoint(dict(costs[1].rejected).items())
-    streams = Task(streams=True)
+    streams = Task(gathers=False)
     assert consider(near, "cuda", streams) == consider(far, "cuda", streams)
 
 
 def test_values_of_a_kilobyte_find_some_schedule() -> None:
     """Nothing of a block fits into shared memory."""
-    for streams in (True, False):
-        assert chosen(ev.csr(rmat(12)), value_bytes=1032, width=8, streams=streams).owns_tiles
+    for gathers in (True, False):
+        assert chosen(ev.csr(rmat(12)), value_bytes=1032, width=8, gathers=gathers).owns_tiles
 
 
 def test_tiles_are_sorted_by_plans_only() -> None:

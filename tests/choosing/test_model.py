@@ -24,7 +24,7 @@ from .structures import anywhere, equal_tiles, nearby, of_lengths, one_long, une
 
 WIDE = Task(width=8, atom_bytes=12)
 ONCE = Task(kept=False)
-STREAMS = Task(streams=True)
+STREAMS = Task(gathers=False)
 NUMBERS = numbers()
 RATES = NUMBERS["rates"]
 

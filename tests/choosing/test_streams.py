@@ -12,7 +12,7 @@ from evenly.choosing.streams import for_streams, power, run_of
 from evenly.choosing.task import Task
 from evenly.gpus.numbers import numbers
 
-SUMS = Task(streams=True, atom_bytes=4)
+SUMS = Task(gathers=False, atom_bytes=4)
 MOST = 50_000_000
 
 

@@ -234,7 +234,7 @@ def test_collect_is_refused() -> None:
 # ---- the order -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 @pytest.mark.parametrize(
-    "task", [SPMV, Task(kept=False), Task(whole_tiles=True), Task(streams=True)]
+    "task", [SPMV, Task(kept=False), Task(whole_tiles=True), Task(gathers=False)]
 )
 @pytest.mark.parametrize("name", names())
 def test_every_candidate_is_ranked_and_the_choice_of_auto_first(name, task, target) -> None:

@@ -48,7 +48,7 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         return prescribed[0]
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
-    if not task.streams:
+    if task.gathers:
         look(layout, task.width)
     st = statistics(layout)
     known = _known.get(layout)
@@ -153,10 +153,9 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     work = work_of(st, task, layout)
     costs = _costs(work, layout)
     chosen, *others = costs
-    like = "a kernel without gathers" if task.streams else "an SpMV"
     # What is assumed is not said: nobody has looked.
-    columns = f", {work.reuse}" if not task.streams and measured(work.reuse) else ""
-    least = f"{costs[chosen].total:.1f} us predicted for {like}, the least ({costs[chosen]})"
+    columns = f", {work.reuse}" if task.gathers and measured(work.reuse) else ""
+    least = f"{costs[chosen].total:.1f} us predicted for {task.kind}, the least ({costs[chosen]})"
     why = f"{_shape(st)}{columns}: {least}"
     rejected = [
         (str(other), f"{costs[other].total:.1f} us predicted ({costs[other]})") for other in others
@@ -185,7 +184,7 @@ def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
 
 def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:
     """Return what the model looks at. The columns are measured once for each layout."""
-    found = NOTHING if task.streams else reuse(layout, task.width)
+    found = reuse(layout, task.width) if task.gathers else NOTHING
     columns = int(getattr(layout, "num_columns", st.tiles))
     return Work(st, task, found, columns, isinstance(layout, BY_COLUMNS))
 

@@ -64,7 +64,7 @@ class Work:
 
     @property
     def gathers(self) -> bool:
-        return not self.task.streams
+        return self.task.gathers
 
     @property
     def arrays(self) -> tuple[float, float]:
@@ -92,7 +92,8 @@ class Work:
         """Bytes that are read and written in order. listed: by a list of the tiles that have atoms, and bits of all."""
         st = self.st
         places = self.filled * 2 * INDEX + st.tiles / 8 if listed else st.tiles * INDEX
-        return st.atoms * self.atom_bytes + st.tiles * self.task.width + places
+        each = self.atom_bytes + self.task.stored
+        return st.atoms * each + st.tiles * self.task.width + places
 
 
 class About(NamedTuple):
@@ -123,6 +124,12 @@ class About(NamedTuple):
     narrow: Any
     once: Any
     by_columns: Any
+    passes: Any
+    stored: Any
+    later: Any
+    scans: Any
+    whole: Any
+    split: Any
 
 
 def about(work: Work) -> About:
@@ -149,6 +156,12 @@ def about(work: Work) -> About:
         work.gathers and task.atom_bytes < INDEX + task.width,
         not task.kept,
         work.by_columns,
+        float(task.passes),
+        float(task.stored),
+        float(task.later),
+        task.scans,
+        task.kernels[0] - 1.0,
+        task.kernels[1] - 1.0,
     )
 
 
@@ -157,7 +170,7 @@ class Rates:
     """What all schedules of a prediction share.
 
     beside: the share of gathers that find their 32 bytes neither in use nor in L1 from long before. gathered: bytes of
-    all gathers out of L2. memory: microseconds of it, without and with a list of tiles.
+    all gathers out of L2. in_memory: of memory.
     """
 
     def __init__(self, a: About, tables: Tables) -> None:
@@ -167,25 +180,19 @@ class Rates:
         sectors = SECTOR * a.near * a.atoms
         once = tables.multiprocessors * np.minimum(a.vector, n["l1"])
         self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
-        in_memory = np.minimum(a.vector, sectors)
-        self.memory = [self._memory(moved + in_memory) for moved in (a.moved, a.moved_listed)]
+        self.in_memory = np.minimum(a.vector, sectors)
 
-    def _memory(self, size: Any) -> Any:
-        # L2 keeps some of what just does not fit.
-        share = np.minimum(np.maximum((size / self.n["l2"] - 0.6) / 0.8, 0.0), 1.0)
-        return size * share / self.n["memory"]
-
-    def limits(self, lines: Any, again: Any = 0.0, listed: Any = False) -> tuple[Any, Any, Any]:
+    def limits(self, moved: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: whether a list
-        of the tiles that have atoms is read.
+        moved: bytes in order. lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
         """
-        a, n, (plain, lists) = self.a, self.n, self.memory
-        memory = plain + (lists - plain) * listed
-        moved = a.moved + (a.moved_listed - a.moved) * listed
+        a, n = self.a, self.n
+        size = moved + self.in_memory
+        # L2 keeps some of what just does not fit.
+        share = np.minimum(np.maximum((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
         cached = moved + self.gathered + a.atoms * again
-        return memory, cached / n["cache"], a.atoms * lines / n["lines"]
+        return size * share / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
 
     def late(self, blocks: Any, block: Any, heaviest: Any = 1.0) -> Any:
         """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
@@ -257,24 +264,28 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     a, n, own = rates.a, rates.n, made.numbers(rates.tables)
     lanes, items, run = made.lanes, made.items, made.run
     warps = a.tiles * (lanes / WARP)
-    walked = warps * rounds * items
+    walked = warps * rounds * items * a.passes
     item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
+    item = item + a.scans * n["scan"]
     few = a.width / INDEX * made.halved
     starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
     busy = np.maximum(0.0, starts - own["hidden"]) + walked * item
     busy = busy + a.atoms * rates.beside * (own["far"] + few * own["few"])
     apart = a.apart + (1 - a.apart) * made.scattered
     beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
-    lines = np.maximum(a.atom_bytes / LINE, a.tile_lines * beside / made.each)
+    read = a.atom_bytes + a.later
+    lines = np.maximum(read / LINE, a.passes * a.tile_lines * beside / made.each)
+    lines = lines + a.stored / LINE
     lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
     part = SECTOR / made.each
     left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
     again = n["again"] * beside * rates.beside * left
     chain = own["round"] * np.ceil(a.greatest / (lanes * items))
     chain = chain + own["each"] * np.ceil(a.greatest / lanes)
-    chain = chain + n["meet"] * warps * (lanes > WARP)
+    chain = (chain + n["meet"] * warps * (lanes > WARP)) * a.passes
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
-    return cost(rates.limits(lines, again), busy, own["launch"], chain, n["overlap"], tail)
+    launch = own["launch"] + n["kernel"] * a.whole
+    return cost(rates.limits(a.moved, lines, again), busy, launch, chain, n["overlap"], tail)
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
@@ -287,15 +298,17 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
-    busy = rates.of_tiles(own) + a.atoms * atom
-    lines = a.atom_bytes / LINE + n["gather"] * np.minimum(1.0, a.apart * made.run)
+    busy = (rates.of_tiles(own) + a.atoms * atom) * a.passes + a.atoms * n["running"] * a.scans
+    lines = (a.atom_bytes + a.later + a.stored) / LINE
+    lines = lines + n["gather"] * np.minimum(1.0, a.apart * made.run)
     launch = own["launch"] + n["partition"] * (made.run > 1) * a.once
+    launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
     search = made.items * np.log2(np.maximum(crowd, 1.0))
     wide = crowd > SEARCHED * made.share
     chain = n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
-    limits = rates.limits(lines, listed=made.listed)
-    return cost(limits, busy, launch, chain, n["overlap"], tail)
+    moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
+    return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
 
 
 def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -> Cost:
@@ -306,13 +319,15 @@ def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -
     """
     a, n, own = rates.a, rates.n, made.own
     threads = a.tiles * threads
-    busy = threads / WARP * own["warp"] + a.tiles / WARP * rounds * made.items * own["item"]
-    busy = busy + rates.of_tiles(own) + a.atoms * rates.of_atoms(own)
-    lines = a.atom_bytes / LINE + n["gather"] * a.apart
-    limits = rates.limits(lines, listed=True)
+    item = own["item"] + a.scans * n["scan"]
+    walked = a.tiles / WARP * rounds * made.items
+    busy = walked * item + a.atoms * rates.of_atoms(own)
+    busy = busy * a.passes + threads / WARP * own["warp"] + rates.of_tiles(own)
+    lines = (a.atom_bytes + a.later + a.stored) / LINE + n["gather"] * a.apart
     tail = rates.late(threads / made.block, made.block)
-    chain = own["chain"] * np.ceil(longest / made.items)
-    return cost(limits, busy, own["launch"], chain, n["overlap"], tail)
+    chain = own["chain"] * np.ceil(longest / made.items) * a.passes
+    launch = own["launch"] + n["kernel"] * a.whole
+    return cost(rates.limits(a.moved_listed, lines), busy, launch, chain, n["overlap"], tail)
 
 
 def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any]:

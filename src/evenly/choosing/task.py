@@ -15,6 +15,7 @@ from evenly.language.accesses import (
     only_accumulates,
     read_again,
     reads_contiguously,
+    scatters,
 )
 from evenly.language.emits import loop_of
 from evenly.language.scans import has_scans
@@ -39,20 +40,23 @@ class Task:
     """The properties of a kernel that is to be run.
 
     whole_tiles: whether the kernel needs schedules that own whole tiles. value_bytes: the most bytes of a tile's
-    accumulators. width: bytes of the largest value in them. atom_bytes: bytes that each atom reads in order. streams:
-    whether the kernel reads atoms in the order of memory, and only reduces them. kept: whether it runs in an explicit
-    plan, which stores what follows from a structure. runs: whether adjacent atoms read adjacent memory. scans: whether
-    the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
-    emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
-    depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
-    sums: whether it adds up floats over atoms of a frontier. again: whether several passes over a tile read the same,
-    and none gathers. loops: whether atoms have loops of their own, such as searches, whose lengths follow from data.
+    accumulators. width: bytes of the largest value in them. gathers: whether atoms read or write elsewhere than at
+    their own place, as `x[A.column(k)]`. kept: whether it runs in an explicit plan, which stores what follows from a
+    structure. runs: whether adjacent atoms read adjacent memory. scans: whether the kernel scans over atoms. items:
+    whether it has a loop over items. splits: whether threads may then split tiles. emits: the path of the layout whose
+    tiles emit (`out.emit`); (): none do. atom_bytes: bytes that an atom reads in order, in the pass that reads most.
+    by_tile: whether what an atom contributes depends on its tile. axis: the dense axis around its passes. tasks:
+    whether it has a loop over tasks. sums: whether it adds up floats over atoms of a frontier. again: whether several
+    passes over a tile read the same, and none gathers. loops: whether atoms have loops of their own, such as searches,
+    whose lengths follow from data. passes: over the atoms of a tile. stored: bytes that an atom stores in order. later:
+    bytes that it reads in order in other passes. kernels: that a run launches under schedules that own whole tiles, and
+    under those that split them.
     """
 
     whole_tiles: bool = False
     value_bytes: int = 8
     width: int = 4
-    streams: bool = False
+    gathers: bool = True
     kept: bool = True
     runs: bool = True
     scans: bool = False
@@ -66,6 +70,23 @@ class Task:
     sums: bool = False
     again: bool = False
     loops: bool = False
+    passes: int = 1
+    stored: int = 0
+    later: int = 0
+    kernels: tuple[int, int] = (1, 1)
+
+    @property
+    def streams(self) -> bool:
+        """Whether the kernel reads atoms in the order of memory, and only reduces them."""
+        return not (self.gathers or self.stored)
+
+    @property
+    def kind(self) -> str:
+        """What the kernel is, for a report."""
+        if self.gathers and self.value_bytes and self.passes == 1:
+            return "an SpMV"
+        more = [" that scans"] * self.scans + [f" of {self.passes} passes"] * (self.passes > 1)
+        return f"a kernel{''.join(more)} {'with' if self.gathers else 'without'} gathers"
 
     @property
     def exchanged(self) -> int:
@@ -100,7 +121,7 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     passes = [p for loop in loops for p in _passes(loop)]
     widths = [8 * struct_words(_numbers(p)) for p in passes]
-    streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)
+    elsewhere = any(gathers(p) or any(scatters(p, s) for s in _effects(p)) for p in passes)
     whole = needs_whole_tiles(program) is not None
     types = [v.type for p in passes for a in p.accumulators for v in a.fields]
     width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
@@ -112,16 +133,35 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     emits = () if loop is None else loop.path
     value_bytes = max(widths, default=0)
     splits = items and can_split(program)
-    in_order = (sum(_sizes(contiguous_reads(p, written))) for p in passes)
+    in_order = [sum(_sizes(contiguous_reads(p, written))) for p in passes]
     atom_bytes = max(in_order, default=0) or INDEX + width
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
-    about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
+    about = (
+        whole,
+        value_bytes,
+        width,
+        elsewhere,
+        kept,
+        runs,
+        scans,
+        items,
+        splits,
+        emits,
+        atom_bytes,
+    )
     tasks = any(loop.tasks is not None for loop in loops)
     over_lists = (p for loop in loops if _grows(loop.layout) for p in _passes(loop))
     sums = any(_sums_floats(a) for p in over_lists for a in p.accumulators)
     again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
     unknown = any(_loops(p) for p in passes)
-    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown)
+    stored = sum(map(_stored, passes))
+    later = sum(in_order) - max(in_order, default=0)
+    split = len(passes) + sum(
+        has_scans(p.body) for p in passes
+    )  # a scan clears what its blocks leave to others
+    kernels = len(loops) or 1, max(split, 1)
+    rest = tasks, sums, again, unknown, len(passes) or 1, stored, later, kernels
+    return Task(*about, by_tile, axis_of(program), *rest)
 
 
 def of_call(task: Task, binding: Binding) -> Task:
@@ -173,9 +213,14 @@ def _numbers(pass_: ir.Pass) -> list[Scalar]:
     return [v.type for v in fields for _ in range(v.length or 1)]
 
 
-def _elsewhere(pass_: ir.Pass) -> bool:
-    effects = any(isinstance(s, ir.Store | ir.Atomic) for s in walk.statements(pass_.body))
-    return effects or gathers(pass_)
+def _effects(pass_: ir.Pass) -> list[ir.Store | ir.Atomic]:
+    return [s for s in walk.statements(pass_.body) if isinstance(s, ir.Store | ir.Atomic)]
+
+
+def _stored(pass_: ir.Pass) -> int:
+    """Return the bytes that an atom stores in order."""
+    own = (s.array for s in _effects(pass_) if not scatters(pass_, s))
+    return sum(array.dtype.dtype.itemsize for array in own)
 
 
 def fits(schedule: Any, task: Task) -> bool:

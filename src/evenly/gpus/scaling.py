@@ -29,9 +29,22 @@ OF_ALL = (
     "bare",
     "atom",
     "by_tile",
+    "scan",
+    "running",
 )
-OF_ONE = ("round", "each", "chain", "turn")  # loads that wait for each other
-SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap", "last", "heavy")
+OF_ONE = ("round", "each", "chain", "turn", "wait")  # loads that wait for each other
+SAME = (
+    "launch",
+    "kernel",
+    "partition",
+    "hidden",
+    "empty",
+    "gather",
+    "again",
+    "overlap",
+    "last",
+    "heavy",
+)
 SHRINKS = dict.fromkeys(OF_ALL, "speed") | dict.fromkeys(OF_ONE, "clock")
 
 
