@@ -227,13 +227,18 @@ def emits(A, out):
             out.emit(A.value(k))
 
 
-def test_kernels_that_scan_get_equal_shares_of_atoms_and_those_that_emit_smaller_blocks() -> None:
+def test_kernels_that_emit_get_equal_shares_of_atoms() -> None:
     A = ev.csr(rmat(6))
-    empty = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
-    for kernel, out, named in ((scans, np.empty(9), "scans"), (emits, empty, "emits")):
-        task = kernel.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
-        assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()[named])
-        assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
+    out = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
+    task = emits.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
+    assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()["emits"])
+    assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
+
+
+def test_who_scans_is_chosen_for_by_lengths() -> None:
+    task = scans.task((spec_of(ev.csr(rmat(6)), "A"), spec_of(np.empty(9), "y")), plans=True)
+    assert auto.choose(equal_tiles(10_000, 12), "cuda", task).owns_tiles
+    assert isinstance(auto.choose(equal_tiles(1, 4_000_000), "cuda", task), ev.NonzeroSplit)
 
 
 # ---- whose numbers -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from .items import ON_CPU, for_items
 from .look import look
 from .model import Work, predicted, quickest
 from .reuse import NOTHING, measured, reuse
-from .statistics import Statistics, statistics
+from .statistics import Statistics, judged_by, statistics
 from .streams import for_streams
 from .task import BY_COLUMNS, SPMV, Task, fits
 
@@ -49,7 +49,7 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
     if task.gathers:
-        look(layout, task.width)
+        look(judged_by(layout), task.width)
     st = statistics(layout)
     known = _known.get(layout)
     if known is None or known[0] is not st:
@@ -70,70 +70,81 @@ _known: weakref.WeakKeyDictionary[
 def _prescribed(
     layout: LayoutInstance | None, target: str, task: Task
 ) -> tuple[s.Schedule, str] | None:
-    """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
+    """Return a schedule, and why, where a rule decides and not a predicted time."""
+    gpu = targets.find(target).gpu
     if task.tasks:
         chosen = s.WorkStealing() if target == "cpu" else s.StaticList()
         return chosen, "the kernel has a loop over tasks: their number is not known"
-    gpu = targets.find(target).gpu
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU
-    grows = layout is not None and growing(type(layout)) is not None
-    if grows and task.sums and not task.whole_tiles:
+    if layout is not None and task.sums and _grows(layout) and not task.whole_tiles:
         # If shares split them, the order of the tiles would decide which atoms a thread adds up.
         owner = s.GroupMapped(8) if gpu else s.ThreadMapped()
         return owner, "the tiles of a frontier come in no order, and floats are added up"
-    if not gpu:
+    if not gpu or layout is None:
         return None
-    if task.axis is not None and task.axis.length > 1 and layout is not None:
-        about = task.axis, task.atom_bytes, task.kept
-        able = partial(fits, task=task)
-        return for_dense(statistics(layout), *about, numbers_for(layout), able)
-    if task.again and layout is not None and not grows:
-        found = for_again(statistics(layout), task.atom_bytes, numbers_for(layout))
-        if found is not None:
-            return found
-    if task.whole_tiles:
-        return None
-    if task.scans and fits(by_atoms := _for_scans(task), task):
-        return by_atoms, "the kernel scans over atoms"
-    if grows:
-        return _for_frontier(layout, task)
-    shares = s.MergePath(*numbers()["loops"])
-    if task.loops and fits(shares, task):
-        # An atom is as much work as elsewhere a tile, so a thread takes one at a time.
-        return shares, "atoms have loops of their own, of unknown length"
-    return _for_streams(layout, task)
+    about = (rule(layout, task) for rule in RULES)
+    return next((found for found in about if found is not None and fits(found[0], task)), None)
 
 
-def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
-    """Return the schedule of a frontier, whose tiles come few or many at a time.
+def _grows(layout: LayoutInstance) -> bool:
+    return growing(type(layout)) is not None
+
+
+# ---- rules ---------------------------------------------------------------------------------------------
+Found = tuple[s.Schedule, str] | None
+
+
+def _for_dense(layout: LayoutInstance, task: Task) -> Found:
+    if task.axis is None or task.axis.length <= 1:
+        return None
+    about = task.axis, task.atom_bytes, task.kept
+    able = partial(fits, task=task)
+    return for_dense(statistics(layout), *about, numbers_for(layout), able)
+
+
+def _for_again(layout: LayoutInstance, task: Task) -> Found:
+    if not task.again or _grows(layout):
+        return None
+    return for_again(statistics(layout), task.atom_bytes, numbers_for(layout))
+
+
+def _for_emits(layout: LayoutInstance, task: Task) -> Found:
+    if not task.emits or task.whole_tiles:
+        return None
+    return s.NonzeroSplit(*numbers()["emits"]), "the kernel scans over what its atoms emit"
+
+
+def _for_frontier(layout: LayoutInstance, task: Task) -> Found:
+    """Choose for a frontier, whose tiles come few or many at a time.
 
     If tiles may be long, only equal shares of tiles and atoms are equal work, and a level of few atoms is as quick as
     the longest chain of a thread. If all are short, groups need no search, and end a level sooner.
     """
+    if not _grows(layout) or task.whole_tiles:
+        return None
     lanes, most = numbers()["short_frontiers"]
     known = "offsets" in getattr(type(getattr(layout, "base", None)), "__fields__", ())
     if known and 0 < statistics(layout).greatest <= most:
         return s.GroupMapped(lanes), f"the frontier is one of tiles of at most {most} atoms"
-    shares = _for_frontiers()
-    return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
+    return s.MergePath(*numbers()["frontiers"]), "the tiles of a frontier come in no order"
 
 
-def _for_scans(task: Task) -> s.Schedule:
-    block, items = numbers()["emits" if task.emits else "scans"]
-    return s.NonzeroSplit(block, items)
-
-
-def _for_streams(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
-    reads = task.again or (task.streams and task.runs and not task.by_tile)
-    if layout is None or not reads or isinstance(layout, BY_COLUMNS):
+def _for_loops(layout: LayoutInstance, task: Task) -> Found:
+    if not task.loops or task.whole_tiles:
         return None
-    found = for_streams(statistics(layout), task, numbers_for(layout))
-    return found if found is not None and fits(found[0], task) else None
+    # An atom is as much work as elsewhere a tile, so a thread takes one at a time.
+    return s.MergePath(*numbers()["loops"]), "atoms have loops of their own, of unknown length"
 
 
-def _for_frontiers() -> s.Schedule:
-    return s.MergePath(*numbers()["frontiers"])
+def _for_streams(layout: LayoutInstance, task: Task) -> Found:
+    reads = task.again or (task.streams and task.runs and not task.by_tile)
+    if not reads or task.whole_tiles or isinstance(layout, BY_COLUMNS):
+        return None
+    return for_streams(statistics(layout), task, numbers_for(layout))
+
+
+RULES = (_for_dense, _for_again, _for_emits, _for_frontier, _for_loops, _for_streams)
 
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
@@ -184,7 +195,8 @@ def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
 
 def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:
     """Return what the model looks at. The columns are measured once for each layout."""
-    found = reuse(layout, task.width) if task.gathers else NOTHING
+    looked = layout if layout is None else judged_by(layout)
+    found = reuse(looked, task.width) if task.gathers else NOTHING
     columns = int(getattr(layout, "num_columns", st.tiles))
     return Work(st, task, found, columns, isinstance(layout, BY_COLUMNS))
 

@@ -44,7 +44,6 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(128, 7),
     s.NonzeroSplit(128, 11),
     s.NonzeroSplit(128, 16),
-    s.NonzeroSplit(256, 7),
     s.NonzeroSplit(256, 16),
     s.NonzeroSplit(512, 4),
     s.NonzeroSplit(128, 8, min_blocks=12, run=4),

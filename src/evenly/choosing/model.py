@@ -76,12 +76,13 @@ class Work:
 
     @property
     def tile_lines(self) -> float:
-        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line.
+        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line."""
+        return sum(min(1.0, self.length * size / LINE) for size in self.arrays if size < math.inf)
 
-        The tiles are those that an atom finds itself in, since most atoms may be in few long ones.
-        """
-        length = self.st.mean * (1 + self.st.spread**2)
-        return sum(min(1.0, length * size / LINE) for size in self.arrays if size < math.inf)
+    @property
+    def length(self) -> float:
+        """The length of the tile that an atom finds itself in, on average: most atoms may be in few long ones."""
+        return max(self.st.mean * (1 + self.st.spread**2), 1.0)
 
     @property
     def filled(self) -> float:
@@ -93,7 +94,8 @@ class Work:
         st = self.st
         places = self.filled * 2 * INDEX + st.tiles / 8 if listed else st.tiles * INDEX
         each = self.atom_bytes + self.task.stored
-        return st.atoms * each + st.tiles * self.task.width + places
+        results = st.tiles * self.task.width * (self.task.reductions > 0)
+        return st.atoms * each + results + places
 
 
 class About(NamedTuple):
@@ -130,6 +132,9 @@ class About(NamedTuple):
     scans: Any
     whole: Any
     split: Any
+    scatters: Any
+    reductions: Any
+    length: Any
 
 
 def about(work: Work) -> About:
@@ -162,6 +167,9 @@ def about(work: Work) -> About:
         task.scans,
         task.kernels[0] - 1.0,
         task.kernels[1] - 1.0,
+        task.scatters,
+        float(task.reductions),
+        work.length,
     )
 
 
@@ -209,6 +217,10 @@ class Rates:
         a = self.a
         atom = by_width(own["atom"], own["wide"], a.size) + a.gathers * own["gathers"]
         return atom + self.beside * own["far"]
+
+    def written(self, each: Any) -> Any:
+        """Return the bytes that stores of an atom write, if these are of so many sectors, or more."""
+        return np.maximum(self.a.stored, (self.a.stored > 0) * SECTOR * each)
 
     def of_tiles(self, own: Mapping[str, Any]) -> Any:
         """Return the work of the tiles that have atoms, and of the others."""
@@ -261,7 +273,7 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     numbers of 8 bytes; gathers: more if it gathers. far: us a gather out of L2; few: more for each time that lanes are
     halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
     """
-    a, n, own = rates.a, rates.n, made.numbers(rates.tables)
+    a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
     lanes, items, run = made.lanes, made.items, made.run
     warps = a.tiles * (lanes / WARP)
     walked = warps * rounds * items * a.passes
@@ -275,13 +287,16 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
     read = a.atom_bytes + a.later
     lines = np.maximum(read / LINE, a.passes * a.tile_lines * beside / made.each)
-    lines = lines + a.stored / LINE
+    # A lane's stores are not gathered in L1: each instruction writes sectors of its own.
+    written = rates.written(1 / np.minimum(made.each, a.length))
+    lines = lines + written / SECTOR
     lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
     part = SECTOR / made.each
     left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
-    again = n["again"] * beside * rates.beside * left
+    again = n["again"] * beside * rates.beside * left + written - a.stored
+    alone = n["alone"] * np.maximum(a.scatters, a.scans * (lanes > 1))
     chain = own["round"] * np.ceil(a.greatest / (lanes * items))
-    chain = chain + own["each"] * np.ceil(a.greatest / lanes)
+    chain = chain + (own["each"] + alone) * np.ceil(a.greatest / lanes)
     chain = (chain + n["meet"] * warps * (lanes > WARP)) * a.passes
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
@@ -298,24 +313,32 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
-    busy = (rates.of_tiles(own) + a.atoms * atom) * a.passes + a.atoms * n["running"] * a.scans
+    visits = np.maximum(
+        a.reductions, made.merges
+    )  # a share of tiles and atoms finds its tiles at least
+    busy = rates.of_tiles(own) * visits + a.atoms * atom * a.passes
+    busy = busy + a.scans * n["running"] * a.atoms / made.items
     lines = (a.atom_bytes + a.later + a.stored) / LINE
     lines = lines + n["gather"] * np.minimum(1.0, a.apart * made.run)
-    launch = own["launch"] + n["partition"] * (made.run > 1) * a.once
+    launch = np.where(a.reductions > 0, own["launch"], n["plain"])
+    launch = launch + n["partition"] * (made.run > 1) * a.once
     launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
     search = made.items * np.log2(np.maximum(crowd, 1.0))
     wide = crowd > SEARCHED * made.share
-    chain = n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded
+    chain = (
+        n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded * (a.reductions > 0)
+    )
+    chain = chain + a.scatters * n["alone"] * made.items
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
 
 
-def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -> Cost:
+def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, parts: Any) -> Cost:
     """Predict the cost of bins.
 
-    threads, rounds, longest: of `walked_in_bins`. Numbers: as for groups and shares. chain: us for each round of a team
-    in the longest tile.
+    threads, rounds, longest, parts: of `walked_in_bins`. Numbers: as for groups and shares. chain: us for each round
+    of a team in the longest tile.
     """
     a, n, own = rates.a, rates.n, made.own
     threads = a.tiles * threads
@@ -323,15 +346,18 @@ def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -
     walked = a.tiles / WARP * rounds * made.items
     busy = walked * item + a.atoms * rates.of_atoms(own)
     busy = busy * a.passes + threads / WARP * own["warp"] + rates.of_tiles(own)
-    lines = (a.atom_bytes + a.later + a.stored) / LINE + n["gather"] * a.apart
+    written = rates.written(parts)
+    lines = (a.atom_bytes + a.later) / LINE + written / SECTOR + n["gather"] * a.apart
     tail = rates.late(threads / made.block, made.block)
     chain = own["chain"] * np.ceil(longest / made.items) * a.passes
     launch = own["launch"] + n["kernel"] * a.whole
-    return cost(rates.limits(a.moved_listed, lines), busy, launch, chain, n["overlap"], tail)
+    limits = rates.limits(a.moved_listed, lines, written - a.stored)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
-def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any]:
-    """Return, for each schedule of bins: threads and rounds of threads for each tile, and a thread's longest walk.
+def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any, Any]:
+    """Return, for each schedule of bins: threads and rounds of threads for each tile, a thread's longest walk, and the
+    share of an atom in what its team stores at once.
 
     The longest tile is looked at, too, though most samples do not have it.
     """
@@ -340,7 +366,9 @@ def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any,
     team = made.team_of(lengths)
     walked = np.where(team == 1, np.minimum(made.ends[:, :1], lengths + 2), lengths)
     rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items[:, None])), 0.0)
-    return (team * (lengths > 0)) @ share, (rounds * team) @ share, (lengths / team).max(1)
+    threads, at_once = (team * (lengths > 0)) @ share, np.clip(lengths, 1.0, team)
+    parts = (lengths / at_once) @ share / max(lengths @ share, 1e-9)
+    return threads, (rounds * team) @ share, (lengths / team).max(1), parts
 
 
 # ---- all of them -------------------------------------------------------------------------------------
@@ -350,9 +378,9 @@ def parts(work: Work, tables: Tables) -> list[tuple[tuple[s.Schedule, ...], Cost
     groups = able_groups(work)
     found = [groups_part(groups, rates, walks)]
     if not task.whole_tiles:
-        # One-shot calls would make the list of tiles each time.
-        lists = task.kept and work.st.empty > 0
-        shares = tables.shares(task.runs and not task.by_tile, lists)
+        # One-shot calls would make the list of tiles each time. Who reduces nothing does nothing for empty tiles.
+        lists = task.kept and work.st.empty > 0 and task.reductions > 0
+        shares = tables.shares(task.runs and not task.by_tile, lists, merges=not task.scans)
         crowd = shares.crowd(walks, work.st.tiles)
         found.append((shares.schedules, of_shares(shares, rates, crowd)))
     if task.kept:  # one-shot calls would sort the tiles each time

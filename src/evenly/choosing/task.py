@@ -50,7 +50,8 @@ class Task:
     passes over a tile read the same, and none gathers. loops: whether atoms have loops of their own, such as searches,
     whose lengths follow from data. passes: over the atoms of a tile. stored: bytes that an atom stores in order. later:
     bytes that it reads in order in other passes. kernels: that a run launches under schedules that own whole tiles, and
-    under those that split them.
+    under those that split them. scatters: whether atoms write elsewhere than at their own place. reductions: how many
+    of the passes reduce.
     """
 
     whole_tiles: bool = False
@@ -74,6 +75,8 @@ class Task:
     stored: int = 0
     later: int = 0
     kernels: tuple[int, int] = (1, 1)
+    scatters: bool = False
+    reductions: int = 1
 
     @property
     def streams(self) -> bool:
@@ -83,7 +86,7 @@ class Task:
     @property
     def kind(self) -> str:
         """What the kernel is, for a report."""
-        if self.gathers and self.value_bytes and self.passes == 1:
+        if self.gathers and self.reductions and self.passes == 1:
             return "an SpMV"
         more = [" that scans"] * self.scans + [f" of {self.passes} passes"] * (self.passes > 1)
         return f"a kernel{''.join(more)} {'with' if self.gathers else 'without'} gathers"
@@ -117,11 +120,15 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     """Return the task of running a program."""
     from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
     from evenly.language.item_cutting import can_split
+    from evenly.targets.gpu.emit.unit import device_counts
 
     loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
+    # What follows from tiles that are counted on the device, no plan keeps.
+    kept = kept and not any(device_counts(loop.layout) for loop in loops)
     passes = [p for loop in loops for p in _passes(loop)]
     widths = [8 * struct_words(_numbers(p)) for p in passes]
-    elsewhere = any(gathers(p) or any(scatters(p, s) for s in _effects(p)) for p in passes)
+    scattered = any(scatters(p, s) for p in passes for s in _effects(p))
+    elsewhere = scattered or any(map(gathers, passes))
     whole = needs_whole_tiles(program) is not None
     types = [v.type for p in passes for a in p.accumulators for v in a.fields]
     width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
@@ -160,8 +167,9 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
         has_scans(p.body) for p in passes
     )  # a scan clears what its blocks leave to others
     kernels = len(loops) or 1, max(split, 1)
-    rest = tasks, sums, again, unknown, len(passes) or 1, stored, later, kernels
-    return Task(*about, by_tile, axis_of(program), *rest)
+    reductions = sum(bool(p.accumulators) for p in passes)
+    counts = len(passes) or 1, stored, later, kernels, scattered, reductions
+    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown, *counts)
 
 
 def of_call(task: Task, binding: Binding) -> Task:

@@ -32,10 +32,11 @@ OF_ALL = (
     "scan",
     "running",
 )
-OF_ONE = ("round", "each", "chain", "turn", "wait")  # loads that wait for each other
+OF_ONE = ("round", "each", "chain", "turn", "wait", "alone")  # loads that wait for each other
 SAME = (
     "launch",
     "kernel",
+    "plain",
     "partition",
     "hidden",
     "empty",
