@@ -23,7 +23,7 @@ from evenly.gpus.gpu import WARP
 
 from .cost import Cost, cost
 from .reuse import ANYWHERE, SECTOR, Reuse
-from .rows import Bins, Groups, Shares, Tables, tables_of
+from .rows import Bins, Groups, Own, Shares, Tables, tables_of
 from .statistics import Statistics
 from .task import INDEX, SPMV, Task
 from .walks import Walks, alike
@@ -135,6 +135,7 @@ class About(NamedTuple):
     scatters: Any
     reductions: Any
     length: Any
+    operations: Any
 
 
 def about(work: Work) -> About:
@@ -170,6 +171,7 @@ def about(work: Work) -> About:
         task.scatters,
         float(task.reductions),
         work.length,
+        task.operations - 1.0,
     )
 
 
@@ -274,33 +276,50 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
     """
     a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
-    lanes, items, run = made.lanes, made.items, made.run
-    warps = a.tiles * (lanes / WARP)
-    walked = warps * rounds * items * a.passes
-    item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
-    item = item + a.scans * n["scan"]
-    few = a.width / INDEX * made.halved
-    starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
-    busy = np.maximum(0.0, starts - own["hidden"]) + walked * item
-    busy = busy + a.atoms * rates.beside * (own["far"] + few * own["few"])
-    apart = a.apart + (1 - a.apart) * made.scattered
-    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
-    read = a.atom_bytes + a.later
-    lines = np.maximum(read / LINE, a.passes * a.tile_lines * beside / made.each)
-    # A lane's stores are not gathered in L1: each instruction writes sectors of its own.
-    written = rates.written(1 / np.minimum(made.each, a.length))
-    lines = lines + written / SECTOR
-    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
-    part = SECTOR / made.each
-    left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
-    again = n["again"] * beside * rates.beside * left + written - a.stored
-    alone = n["alone"] * np.maximum(a.scatters, a.scans * (lanes > 1))
-    chain = own["round"] * np.ceil(a.greatest / (lanes * items))
-    chain = chain + (own["each"] + alone) * np.ceil(a.greatest / lanes)
-    chain = (chain + n["meet"] * warps * (lanes > WARP)) * a.passes
+    warps = a.tiles * made.warps
+    busy = _work_of_groups(made, rates, own, warps, rounds)
+    lines, again = _read_by_groups(made, rates)
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
-    return cost(rates.limits(a.moved, lines, again), busy, launch, chain, n["overlap"], tail)
+    limits, chain = rates.limits(a.moved, lines, again), _chain_of_groups(made, rates, own, warps)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
+
+
+def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: Any) -> Any:
+    a, n = rates.a, rates.n
+    starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
+    item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
+    walked = warps * rounds * made.items * a.passes
+    busy = np.maximum(0.0, starts - own["hidden"]) + walked * (item + a.scans * n["scan"])
+    few = a.width / INDEX * made.halved * own["few"]
+    joined = walked + warps * made.joins * a.reductions
+    busy = busy + joined * (a.operations * n["operation"])
+    return busy + a.atoms * rates.beside * (own["far"] + few)
+
+
+def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
+    """Return the lines that an atom makes L1 look up, and the bytes that move once more."""
+    a, n = rates.a, rates.n
+    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
+    lines = np.maximum(
+        (a.atom_bytes + a.later) / LINE, a.passes * a.tile_lines * beside / made.each
+    )
+    apart = a.apart + (1 - a.apart) * made.scattered
+    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * made.run)
+    # L1 does not gather what lanes store: each instruction writes sectors of its own.
+    written = rates.written(1 / np.minimum(made.each, a.length))
+    part = SECTOR / made.each
+    left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
+    again = n["again"] * beside * rates.beside * left
+    return lines + written / SECTOR, again + written - a.stored
+
+
+def _chain_of_groups(made: Groups, rates: Rates, own: Own, warps: Any) -> Any:
+    a, n, several = rates.a, rates.n, made.lanes > 1
+    alone = n["alone"] * np.maximum(a.scatters, a.scans * several)
+    chain = own["round"] * np.ceil(a.greatest / (made.lanes * made.items))
+    chain = chain + (own["each"] + alone) * np.ceil(a.greatest / made.lanes)
+    return (chain + n["meet"] * warps * (made.lanes > WARP)) * a.passes
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
@@ -313,22 +332,21 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
-    visits = np.maximum(
-        a.reductions, made.merges
-    )  # a share of tiles and atoms finds its tiles at least
+    # A share of tiles and atoms at least finds its tiles.
+    visits = np.maximum(a.reductions, made.merges)
     busy = rates.of_tiles(own) * visits + a.atoms * atom * a.passes
     busy = busy + a.scans * n["running"] * a.atoms / made.items
+    joined = a.atoms / WARP * (1 + np.log2(WARP) / made.items) * a.reductions
+    busy = busy + joined * a.operations * n["operation"]
     lines = (a.atom_bytes + a.later + a.stored) / LINE
     lines = lines + n["gather"] * np.minimum(1.0, a.apart * made.run)
     launch = np.where(a.reductions > 0, own["launch"], n["plain"])
     launch = launch + n["partition"] * (made.run > 1) * a.once
     launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
     search = made.items * np.log2(np.maximum(crowd, 1.0))
-    wide = crowd > SEARCHED * made.share
-    chain = (
-        n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded * (a.reductions > 0)
-    )
-    chain = chain + a.scatters * n["alone"] * made.items
+    turns = np.where(crowd > SEARCHED * made.share, search, crowd / made.block)
+    ends = np.maximum(a.reductions > 0, a.scans)  # whether something happens where a tile ends
+    chain = n["turn"] * turns * made.crowded * ends + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
@@ -342,14 +360,15 @@ def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, p
     """
     a, n, own = rates.a, rates.n, made.own
     threads = a.tiles * threads
-    item = own["item"] + a.scans * n["scan"]
+    item = own["item"] + a.scans * n["scan"] + a.operations * n["operation"]
     walked = a.tiles / WARP * rounds * made.items
     busy = walked * item + a.atoms * rates.of_atoms(own)
     busy = busy * a.passes + threads / WARP * own["warp"] + rates.of_tiles(own)
     written = rates.written(parts)
     lines = (a.atom_bytes + a.later) / LINE + written / SECTOR + n["gather"] * a.apart
     tail = rates.late(threads / made.block, made.block)
-    chain = own["chain"] * np.ceil(longest / made.items) * a.passes
+    chain = own["chain"] * np.ceil(longest / made.items)
+    chain = (chain + n["alone"] * np.maximum(a.scatters, a.scans) * longest) * a.passes
     launch = own["launch"] + n["kernel"] * a.whole
     limits = rates.limits(a.moved_listed, lines, written - a.stored)
     return cost(limits, busy, launch, chain, n["overlap"], tail)

@@ -40,8 +40,9 @@ def parameter(schedules: tuple[Any, ...], name: str, default: float) -> Any:
 class Groups:
     """Schedules whose groups of lanes own tiles.
 
-    tiles: of a block. halved: how often 8 lanes are halved to get theirs. each: adjacent atoms that they load at once.
-    scattered: the share of their gathers that lie apart for being of few lanes. runs: 1 for those with runs of atoms.
+    tiles: of a block. warps: for a tile. joins: how often its lanes join two partial results. halved: how often 8 lanes
+    are halved to get theirs. each: adjacent atoms that they load at once. scattered: the share of their gathers that
+    lie apart for being of few lanes. runs: 1 for those with runs of atoms.
     """
 
     def __init__(self, schedules: tuple[Any, ...]) -> None:
@@ -51,6 +52,8 @@ class Groups:
         self.run = parameter(schedules, "run", 1)
         self.block = parameter(schedules, "block", 1)
         self.tiles = np.maximum(1, self.block // self.lanes)
+        self.warps = self.lanes / WARP
+        self.joins = np.log2(np.minimum(self.lanes, WARP))
         self.halved = np.maximum(0.0, np.log2(8 / self.lanes))
         self.each = self.lanes * self.run
         self.scattered = np.maximum(0.0, 1 - self.lanes / 8)

@@ -17,6 +17,7 @@ from evenly.language.accesses import (
     reads_contiguously,
     scatters,
 )
+from evenly.language.combine import combined
 from evenly.language.emits import loop_of
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
@@ -51,7 +52,7 @@ class Task:
     whose lengths follow from data. passes: over the atoms of a tile. stored: bytes that an atom stores in order. later:
     bytes that it reads in order in other passes. kernels: that a run launches under schedules that own whole tiles, and
     under those that split them. scatters: whether atoms write elsewhere than at their own place. reductions: how many
-    of the passes reduce.
+    of the passes reduce. operations: of two partial results, to make them one.
     """
 
     whole_tiles: bool = False
@@ -77,6 +78,7 @@ class Task:
     kernels: tuple[int, int] = (1, 1)
     scatters: bool = False
     reductions: int = 1
+    operations: int = 1
 
     @property
     def streams(self) -> bool:
@@ -100,6 +102,7 @@ class Task:
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
 
+CALL = 4  # operations that a call counts as
 INDEX = 4  # bytes of the ids that most layouts hold
 SPMV = Task()
 # Their atoms are not the positions of their values, or not all have one, or columns take more than one read.
@@ -169,7 +172,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     kernels = len(loops) or 1, max(split, 1)
     reductions = sum(bool(p.accumulators) for p in passes)
     counts = len(passes) or 1, stored, later, kernels, scattered, reductions
-    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown, *counts)
+    operations = max((_operations(a) for p in passes for a in p.accumulators), default=1)
+    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown, *counts, operations)
 
 
 def of_call(task: Task, binding: Binding) -> Task:
@@ -229,6 +233,17 @@ def _stored(pass_: ir.Pass) -> int:
     """Return the bytes that an atom stores in order."""
     own = (s.array for s in _effects(pass_) if not scatters(pass_, s))
     return sum(array.dtype.dtype.itemsize for array in own)
+
+
+def _operations(accumulator: ir.Accumulator) -> int:
+    """Return how many operations make two partial results one; a call, such as `exp`, counts as CALL of them."""
+    fields = tuple(accumulator.fields)
+    block, values = combined(accumulator, fields, fields)
+    every = [*walk.expressions(block), *(e for v in values for e in walk.subexpressions(v))]
+    weights = (
+        CALL if isinstance(e, ir.Call) else 1 for e in every if not isinstance(e, ir.Var | ir.Const)
+    )
+    return max(sum(weights), 1)
 
 
 def fits(schedule: Any, task: Task) -> bool:

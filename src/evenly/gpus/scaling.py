@@ -30,6 +30,7 @@ OF_ALL = (
     "atom",
     "by_tile",
     "scan",
+    "operation",
     "running",
 )
 OF_ONE = ("round", "each", "chain", "turn", "wait", "alone")  # loads that wait for each other
