@@ -16,6 +16,7 @@ from evenly.choosing import auto
 from evenly.choosing.auto import consider
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task, product_of
+from evenly.choosing.whose import numbers_for
 from evenly.gpus.numbers import for_gpu, measured, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr
@@ -250,10 +251,10 @@ def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
     gpu = replace(measured(), name=f"NVIDIA {bandwidth}", bandwidth=bandwidth)
     monkeypatch.setattr(place, "gpu_of", {column.data.device_id: gpu}.__getitem__)
     there = Csr(offsets=column, indices=column, values=column, num_columns=5)
-    assert auto.numbers_for(there) == for_gpu(gpu)
+    assert numbers_for(there) == for_gpu(gpu)
     same = for_gpu(gpu)["rates"] == numbers()["rates"]
     assert same == (bandwidth == measured().bandwidth)
-    assert auto.numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
+    assert numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
 
 
 # ---- what explain says -------------------------------------------------------------------------------
