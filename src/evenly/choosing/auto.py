@@ -13,7 +13,7 @@ from evenly.layouts.contract import LayoutInstance
 
 from .cost import Cost
 from .look import look
-from .model import Work, predicted, quickest
+from .model import Work, ordered, predicted, quickest
 from .reuse import NOTHING, measured, reuse
 from .rules import prescribed
 from .statistics import Statistics, judged_by, statistics
@@ -97,7 +97,8 @@ def weighed(
     chosen = choose(layout, target, task)
     if layout is None or not targets.find(target).gpu or prescribed(layout, target, task):
         return (chosen,)
-    return tuple(_costs(work_of(statistics(layout), task, layout), layout))
+    found = ordered(work_of(statistics(layout), task, layout), numbers_for(layout))
+    return tuple(schedule for schedule in found if fits(schedule, task))
 
 
 def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:

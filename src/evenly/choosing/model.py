@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -421,9 +421,14 @@ def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     return found
 
 
-def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
-    """Return the candidate of the least predicted time among those that are able to run."""
+def ordered(work: Work, numbers: Numbers) -> Iterator[s.Schedule]:
+    """Yield the candidates that can run the task, the one of the least predicted time first."""
     found = parts(work, tables_of(numbers))
     schedules: list[s.Schedule] = [schedule for some, _ in found for schedule in some]
     order = np.concatenate([costs.total for _, costs in found]).argsort(kind="stable")
-    return next(filter(able, map(schedules.__getitem__, order.tolist())))
+    return map(schedules.__getitem__, order.tolist())
+
+
+def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
+    """Return the candidate of the least predicted time among those that are able to run."""
+    return next(filter(able, ordered(work, numbers)))

@@ -86,7 +86,8 @@ def _for_loops(layout: LayoutInstance, task: Task) -> Found:
 
 
 def _for_streams(layout: LayoutInstance, task: Task) -> Found:
-    reads = task.again or (task.streams and task.runs and not task.by_tile)
+    reads = task.again or task.scans or (task.streams and task.runs and not task.by_tile)
+    reads = reads and not task.gathers
     if not reads or task.whole_tiles or isinstance(layout, BY_COLUMNS):
         return None
     return for_streams(statistics(layout), task, numbers_for(layout))
