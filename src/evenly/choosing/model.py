@@ -345,8 +345,7 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
     search = made.items * np.log2(np.maximum(crowd, 1.0))
     turns = np.where(crowd > SEARCHED * made.share, search, crowd / made.block)
-    ends = np.maximum(a.reductions > 0, a.scans)  # whether something happens where a tile ends
-    chain = n["turn"] * turns * made.crowded * ends + n["alone"] * made.items * a.scatters
+    chain = n["turn"] * turns * made.crowded + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
