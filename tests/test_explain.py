@@ -100,3 +100,35 @@ def test_nothing_is_said_of_what_nobody_has_looked_at() -> None:
     assert "of the gathers far" in str(ev.explain(looked_at, target="cuda"))
     for unknown in (ev.uniform(64, looked_at), ev.csc(rmat(6)), ev.kit.each(64)):
         assert "of the gathers far" not in str(ev.explain(unknown, target="cuda"))
+
+
+@ev.kernel
+def shares_of_rows(A, out):
+    for row in A.tiles():
+        total = 0.0
+        for k in A.atoms(row):
+            total += A.value(k)
+        for k in A.atoms(row):
+            out[k] = A.value(k) / total
+
+
+def test_a_plan_is_explained_by_its_own_kernel(sure, winners_file) -> None:
+    A = ev.csr(rmat(9))
+    plan = shares_of_rows.on("simt").plan(A, np.empty(A.num_atoms, np.float32))
+    found = ev.explain(plan)
+    assert found.choice.schedule == plan.schedule
+    report = str(found)
+    assert report.startswith("shares_of_rows: Csr(offsets=")
+    assert "us predicted for a kernel of 2 passes without gathers, the least (launch " in report
+    assert " us predicted for an SpMV" in str(ev.explain(A, target="cuda"))
+    assert "measured)" not in report and "us measured" not in report
+
+
+def test_times_stand_beside_the_schedules_of_a_plan(sure, winners_file) -> None:
+    A = ev.csr(rmat(9))
+    arguments = A, np.empty(A.num_atoms, np.float32)
+    tuned = shares_of_rows.plan(*arguments).tune(candidates=FEW, seconds=0.02, save=False)
+    found = ev.explain(tuned)
+    assert found.measured == (tuned.tuning,)
+    chosen = str(found.choice.schedule)
+    assert f", {tuned.tuning.times[chosen]:.1f} us measured" in str(found)

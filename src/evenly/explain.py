@@ -13,6 +13,7 @@ from evenly.layouts.contract import is_layout
 from evenly.layouts.items import Items, ItemStatistics
 from evenly.layouts.moving import device_of
 from evenly.runtime.kernel import Kernel
+from evenly.runtime.plan import Plan
 from evenly.schedules import Schedule
 from evenly.version import __version__
 
@@ -35,6 +36,7 @@ class Explanation:
     offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
     tasks: whether it is a set of tasks, of which nobody knows statistics.
     items: the statistics of a batch's items. by_items: the choice for loops over items; None: the layout has none.
+    kernel: the name of the kernel that it is about; "": an SpMV.
     """
 
     layout: str
@@ -46,6 +48,12 @@ class Explanation:
     items: ItemStatistics | None = None
     by_items: Choice | None = None
     tasks: bool = False
+    kernel: str = ""
+
+    def real(self, schedule: str) -> str:
+        """Return what a schedule took where it was measured for this kernel, behind a comma; else ""."""
+        found = (t.times[schedule] for t in self.measured if self.kernel and schedule in t.times)
+        return next((f", {us:.1f} us measured" for us in found), "")
 
     def kept(self) -> list[str]:
         """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
@@ -61,7 +69,8 @@ class Explanation:
 
     def rejected(self) -> list[str]:
         """Return a line for each of the nearest of the schedules rejected, and how many more there are."""
-        lines = [f"    {name}: {reason}" for name, reason in self.choice.rejected]
+        every = self.choice.rejected
+        lines = [f"    {name}: {reason}{self.real(name)}" for name, reason in every]
         more = len(lines) - SHOWN
         return [*lines[:SHOWN], f"    and {more} more"] if more > 1 else lines
 
@@ -86,10 +95,10 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.layout} on {self.target}",
+            f"{f'{self.kernel}: ' * bool(self.kernel)}{self.layout} on {self.target}",
             *self.statistics(),
             f"  chosen: {self.choice.schedule}",
-            f"    because {self.choice.why}",
+            f"    because {self.choice.why}{self.real(str(self.choice.schedule))}",
             *([f"    what work costs: {self.choice.costs}"] if self.choice.costs else []),
             *self.kept(),
             *self.over_items(),
@@ -105,13 +114,17 @@ class Explanation:
 
 
 def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
-    """Explain which schedule `auto` chooses for a layout or sparse matrix, and why: `print(ev.explain(A))`.
+    """Explain which schedule `auto` chooses, and why: `print(ev.explain(A))`.
 
+    A: a layout or a sparse matrix, of which an SpMV is explained; or a plan (`kernel.plan(...)`): its kernel, on its
+      own arguments and target.
     target: "auto" (where the arrays are), or the name of a target.
     kernel: of the results of `plan.tune()` for this structure, show only those of this kernel (by its name).
 
-    Raises InputError if an argument is not a layout or sparse matrix, a target, or a kernel.
+    Raises InputError if an argument is not a layout, sparse matrix or plan, a target, or a kernel.
     """
+    if isinstance(A, Plan):
+        return _of_plan(A)
     layout = as_layout(A, "A")
     if not is_layout(layout):
         raise InputError("A", expected="a layout or a sparse matrix", given=type(A).__name__)
@@ -132,6 +145,18 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     product = Task(items=True, splits=True)  # what the choice is shown for: an SpMV
     over = consider(layout, target, product) if has_items(type(layout)) else None
     return Explanation(repr(layout), target, choice, once, alike, measured, items, over, tasks)
+
+
+def _of_plan(plan: Plan) -> Explanation:
+    task, layout = plan.task, plan.first_layout
+    choice = consider(layout, plan.target, task)
+    once = consider(layout, plan.target, replace(task, kept=False)).schedule
+    structure = structure_of(choice.statistics)
+    measured = remembered(structure, plan.target, plan.kernel)
+    if plan.tuning is not None:
+        measured = plan.tuning, *(one for one in measured if one.times != plan.tuning.times)
+    about = f"{layout!r}", plan.target, choice, once
+    return Explanation(*about, measured=measured, tasks=task.tasks, kernel=plan.kernel.name)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

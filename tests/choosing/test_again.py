@@ -12,6 +12,9 @@ import evenly as ev
 from evenly.arguments import Binding
 from evenly.choosing.auto import choose
 from evenly.choosing.task import Task
+from evenly.gpus.numbers import numbers
+
+LEAST = numbers()["streams"]["least"]
 
 
 @ev.kernel
@@ -43,6 +46,12 @@ def task(kernel: Any, *args: Any, plans: bool = True) -> Task:
 
 
 def chosen(lengths: Any, kept: bool = True, dtype: Any = np.float32) -> Any:
+    """The choice for such tiles, which are repeated until there are many atoms."""
+    each = sum(lengths) * np.dtype(dtype).itemsize
+    return of_these(np.tile(lengths, -(-LEAST // max(each, 100))), kept, dtype)
+
+
+def of_these(lengths: Any, kept: bool = True, dtype: Any = np.float32) -> Any:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     x = np.zeros(offsets[-1], dtype)
     R = ev.ragged(offsets)
@@ -59,7 +68,7 @@ def test_tiles_of_one_length_fit_into_a_group(length: int) -> None:
 
 
 def test_tiles_of_other_lengths() -> None:
-    assert not chosen([50_000_000, *[20] * 500]).owns_tiles
+    assert not of_these([50_000_000, *[20] * 500]).owns_tiles
     fits = ev.GroupMapped(128, items=32, run=4), ev.GroupMapped(4, items=8, run=4)
     assert chosen([1, 2, 3] * 50_000 + [3000] * 40) not in fits
     assert chosen([20, *[0] * 20] * 5000) not in fits
@@ -83,3 +92,8 @@ def test_only_what_is_read_again_counts() -> None:
     assert not task(different, R, x, x.copy()).again
     A = ev.csr((x, np.array([0, 1]), offsets), shape=(1, 2))
     assert not task(gathers, A, x, x[:1].copy()).again
+
+
+def test_the_model_decides_about_few_atoms() -> None:
+    assert of_these([8] * 100_000) == ev.GroupMapped(2, items=4, run=4)
+    assert of_these([872, *[15] * 13_000]) == of_these([*[15] * 13_000, 872])

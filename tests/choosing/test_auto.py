@@ -16,6 +16,7 @@ from evenly.choosing import auto
 from evenly.choosing.auto import consider
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task, product_of
+from evenly.choosing.whose import numbers_for
 from evenly.gpus.numbers import for_gpu, measured, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr
@@ -83,14 +84,14 @@ def test_columns_decide_too() -> None:
     costs = [consider(A, "cuda") for A in (near, far)]
     assert costs[0].why != costs[1].why
     assert dict(costs[0].rejected).items().isdisjoint(dict(costs[1].rejected).items())
-    streams = Task(streams=True)
+    streams = Task(gathers=False)
     assert consider(near, "cuda", streams) == consider(far, "cuda", streams)
 
 
 def test_values_of_a_kilobyte_find_some_schedule() -> None:
     """Nothing of a block fits into shared memory."""
-    for streams in (True, False):
-        assert chosen(ev.csr(rmat(12)), value_bytes=1032, width=8, streams=streams).owns_tiles
+    for gathers in (True, False):
+        assert chosen(ev.csr(rmat(12)), value_bytes=1032, width=8, gathers=gathers).owns_tiles
 
 
 def test_tiles_are_sorted_by_plans_only() -> None:
@@ -227,13 +228,18 @@ def emits(A, out):
             out.emit(A.value(k))
 
 
-def test_kernels_that_scan_get_equal_shares_of_atoms_and_those_that_emit_smaller_blocks() -> None:
+def test_kernels_that_emit_get_equal_shares_of_atoms() -> None:
     A = ev.csr(rmat(6))
-    empty = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
-    for kernel, out, named in ((scans, np.empty(9), "scans"), (emits, empty, "emits")):
-        task = kernel.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
-        assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()[named])
-        assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
+    out = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
+    task = emits.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
+    assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()["emits"])
+    assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
+
+
+def test_who_scans_is_chosen_for_by_lengths() -> None:
+    task = scans.task((spec_of(ev.csr(rmat(6)), "A"), spec_of(np.empty(9), "y")), plans=True)
+    assert auto.choose(equal_tiles(10_000, 12), "cuda", task).owns_tiles
+    assert isinstance(auto.choose(equal_tiles(1, 4_000_000), "cuda", task), ev.NonzeroSplit)
 
 
 # ---- whose numbers -----------------------------------------------------------------------------------
@@ -245,10 +251,10 @@ def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
     gpu = replace(measured(), name=f"NVIDIA {bandwidth}", bandwidth=bandwidth)
     monkeypatch.setattr(place, "gpu_of", {column.data.device_id: gpu}.__getitem__)
     there = Csr(offsets=column, indices=column, values=column, num_columns=5)
-    assert auto.numbers_for(there) == for_gpu(gpu)
+    assert numbers_for(there) == for_gpu(gpu)
     same = for_gpu(gpu)["rates"] == numbers()["rates"]
     assert same == (bandwidth == measured().bandwidth)
-    assert auto.numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
+    assert numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
 
 
 # ---- what explain says -------------------------------------------------------------------------------

@@ -9,11 +9,14 @@ import pytest
 
 import evenly as ev
 from evenly.choosing.lengths import Sums, has_offsets, sums
+from evenly.choosing.statistics import keep, statistics
 from evenly.choosing.walks import Sampled, of_lengths
 from evenly.gpus.gpu import WARP
-from evenly.layouts import convert
+from evenly.layouts import Csr, convert
+from evenly.layouts.subset import Subset
 from evenly.runtime.looking import lengths_of as measured
 from tests.batteries import matrices
+from tests.interop import fakes
 
 LAYOUTS = {
     **{name: name for name in ("csr", "csc", "coo", "ell", "sell", "dia", "bcsr")},
@@ -63,3 +66,21 @@ def test_tiles_that_a_layout_might_have_count_as_empty() -> None:
     held = measured(some, "cpu").walks.lengths
     at = Sampled(5000).positions()
     assert (held == np.where(at < 70, 4, 0)).all()
+
+
+def there(*numbers: int) -> fakes.OnCuda:
+    return fakes.OnCuda(np.array(numbers, np.int32))
+
+
+def test_some_tiles_on_a_gpu_count_as_mean_ones_of_their_base() -> None:
+    """Nothing is read back for them: how many they are, the host knows."""
+    base = Csr(
+        offsets=there(0, 2, 8, 9), indices=there(*range(9)), values=there(*range(9)), num_columns=9
+    )
+    keep(base, Sums(41.0, 6, 0, 8.0, of_lengths(np.array([2, 6, 1]))))
+    some = Subset(base=base, selected=there(1, 2), offsets=there(0, 6, 7))
+    found = statistics(some)
+    assert (found.tiles, found.atoms, found.greatest, found.mean) == (2, 6, 6, 3.0)
+    assert found is statistics(some)
+    every = Subset(base=base, selected=there(2, 1, 0), offsets=there(0, 1, 7, 9))
+    assert statistics(every) is statistics(base)

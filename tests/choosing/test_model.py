@@ -24,7 +24,7 @@ from .structures import anywhere, equal_tiles, nearby, of_lengths, one_long, une
 
 WIDE = Task(width=8, atom_bytes=12)
 ONCE = Task(kept=False)
-STREAMS = Task(streams=True)
+STREAMS = Task(gathers=False)
 NUMBERS = numbers()
 RATES = NUMBERS["rates"]
 
@@ -128,6 +128,57 @@ def test_the_quickest_that_is_able_has_the_least_total(task: Task) -> None:
         for able in (lambda schedule: True, lambda schedule: schedule.engine == "owned"):
             least = min(filter(able, found), key=lambda schedule: found[schedule].total)
             assert quickest(work, NUMBERS, able) == least
+
+
+SCAN = Task(gathers=False, value_bytes=0, stored=4, scans=True, kernels=(1, 2), reductions=0)
+STORES = Task(gathers=False, value_bytes=0, stored=4, reductions=0)
+SCATTERS = Task(value_bytes=0, scatters=True, reductions=0)
+
+
+def test_shares_of_a_scan_are_of_atoms_alone() -> None:
+    """Under a carveout of MergePath a scan's own shared memory leaves room for few blocks."""
+    found = costs(equal_tiles(1000, 64), SCAN)
+    assert {made.engine for made in found} == {"owned", "nonzero", "bins"}
+
+
+def test_who_reduces_nothing_lists_no_tiles_and_pays_nothing_for_them() -> None:
+    lengths = np.zeros(1_000_000, np.int64)
+    lengths[::10] = 3
+    A = of_lengths(lengths)
+    found = costs(A, STORES)
+    assert not any(getattr(made, "hypersparse", False) for made in found)
+    assert any(getattr(made, "hypersparse", False) for made in costs(A, STREAMS))
+    alone = next(made for made in found if made.engine == "nonzero")
+    assert found[alone].work < costs(A, STREAMS)[alone].work
+
+
+def test_each_pass_is_work_and_a_launch_where_tiles_are_split() -> None:
+    A = equal_tiles(100_000, 16)
+    one = costs(A, STREAMS)
+    two = costs(A, replace(STREAMS, passes=2, later=4, kernels=(1, 2), reductions=2))
+    for made, cost in two.items():
+        kernels = 0 if made.owns_tiles else RATES["kernel"]
+        assert cost.launch == pytest.approx(one[made].launch + kernels)
+        assert cost.work > one[made].work
+
+
+def test_atoms_that_wait_for_each_other_are_a_chain() -> None:
+    A = one_long(10_000, 8, 3200, 17)
+    for task in SCATTERS, SCAN:
+        plain = costs(A, replace(task, scatters=False, scans=False))
+        found = costs(A, task)
+        for lanes in (8, 32):
+            made = ev.GroupMapped(lanes, items=6)
+            more = found[made].chain - plain[made].chain
+            assert more == pytest.approx(RATES["alone"] * 3200 / lanes)
+
+
+def test_few_lanes_store_parts_of_sectors() -> None:
+    A = equal_tiles(1_000_000, 64)
+    few, many = ev.GroupMapped(2, items=6), ev.GroupMapped(16, items=6)
+    stored, read = costs(A, STORES), costs(A, replace(STORES, stored=0, atom_bytes=12))
+    assert stored[few].cache > read[few].cache * 1.5
+    assert stored[many].cache < read[many].cache * 1.1
 
 
 # ---- more work costs more ----------------------------------------------------------------------------

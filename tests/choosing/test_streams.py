@@ -12,7 +12,7 @@ from evenly.choosing.streams import for_streams, power, run_of
 from evenly.choosing.task import Task
 from evenly.gpus.numbers import numbers
 
-SUMS = Task(streams=True, atom_bytes=4)
+SUMS = Task(gathers=False, atom_bytes=4)
 MOST = 50_000_000
 
 
@@ -64,3 +64,12 @@ def test_a_run_has_16_bytes(size: int, run: int) -> None:
 def test_powers_of_two() -> None:
     assert [power(x) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 2, 4, 4]
     assert [power(x, up=True) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 4, 4, 8]
+
+
+def test_many_atoms_that_are_scanned_have_the_widest_shares() -> None:
+    held = numbers()["streams"]
+    scan = Task(gathers=False, value_bytes=0, atom_bytes=4, stored=4, scans=True, reductions=0)
+    few, many = (Statistics(10, n, n / 10, n // 10, 0.0, 0.0) for n in (1_000_000, 100_000_000))
+    assert for_streams(few, scan, numbers()) is None
+    chosen, _ = for_streams(many, scan, numbers())
+    assert chosen == ev.NonzeroSplit(*held["one"])

@@ -92,6 +92,35 @@ def test_who_gathers_does_not_stream() -> None:
     assert task(deviations, A, x, y).streams
 
 
+@ev.kernel
+def softened(A, out):
+    for row in A.tiles():
+        total = 0.0
+        for k in A.atoms(row):
+            total += abs(A.value(k))
+        for k in A.atoms(row):
+            out[k] = A.value(k) / total
+
+
+@ev.kernel
+def running(A, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out[k] = ev.scan(A.value(k))
+
+
+def test_who_stores_at_its_atoms_does_not_gather() -> None:
+    A = ev.csr(rmat(4))
+    out, x = np.ones(A.num_atoms, np.float32), np.ones(16)
+    two, scan = task(softened, A, out), task(running, A, out)
+    assert not two.gathers and not two.streams
+    assert (two.passes, two.atom_bytes, two.later, two.stored) == (2, 4, 4, 4)
+    assert (scan.passes, scan.atom_bytes, scan.later, scan.stored) == (1, 4, 0, 4)
+    assert two.kernels == scan.kernels == (1, 2)
+    assert task(spmv, A, x, x).kernels == (1, 1)
+    assert task(spmv_of_columns, ev.csc(rmat(4).tocsc()), x, x).stored == 0
+
+
 def test_some_atoms_contribute_what_depends_on_their_tile() -> None:
     """What a tile adds at its end, or where it stores, is no matter of its atoms."""
     A, x = ev.csr(rmat(4)), np.ones(16)

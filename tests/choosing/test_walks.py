@@ -70,14 +70,14 @@ def test_the_heaviest_block_has_the_long_tiles_that_lie_together() -> None:
     """One run of 32 tiles in ten has ten times the atoms of each other."""
     lengths = np.repeat([1, 10], [32 * 9, 32])
     assert (
-        of_lengths(lengths).heaviest(8)
-        == of_lengths(lengths).heaviest(512)
+        of_lengths(lengths).heaviest[8]
+        == of_lengths(lengths).heaviest[32]
         == pytest.approx(100 / 19)
     )
     apart = np.random.default_rng(0).permutation(lengths)
-    assert of_lengths(apart).heaviest(1) == pytest.approx(100 / 19)
-    assert of_lengths(apart).heaviest(32) < 2.5
-    assert alike(0.0).heaviest(4) == 1
+    assert of_lengths(apart).heaviest[1] == pytest.approx(100 / 19)
+    assert of_lengths(apart).heaviest[32] < 2.5
+    assert alike(0.0).heaviest[4] == 1
 
 
 def test_where_short_tiles_crowd_a_share_has_many() -> None:

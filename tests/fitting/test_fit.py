@@ -15,7 +15,7 @@ import pytest
 from evenly.fitting.batch import STEP, Batch, near
 from evenly.fitting.cases import Case
 from evenly.fitting.fit import Fit, Linear, limits
-from evenly.fitting.report import family_of, fold_of, judged, mean, table, unseen
+from evenly.fitting.report import family_of, fold_of, judged, kernel_of, mean, table, unseen
 from evenly.fitting.tasks import TASKS
 from evenly.fitting.vector import GIVEN, as_text, logs, places, rows, with_logs
 from evenly.fitting.workers import workers
@@ -102,7 +102,7 @@ def lost(cases: list[Case], by: Any) -> float:
 
 def test_a_fit_finds_the_choices_of_other_numbers() -> None:
     vector = logs(numbers())
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)
     truth = with_logs(numbers(), vector + rng.normal(0, 0.4, len(vector)))
     measured = times(truth)[:4]
     found = Fit(silent).fitted(numbers(), measured, 3)
@@ -151,6 +151,16 @@ def test_each_fourth_of_the_matrices_is_judged_by_a_fit_without_it() -> None:
     assert left == [[cases[0], cases[4]], [cases[1], cases[5], cases[6]], [cases[2]], [cases[3]]]
 
 
+def test_each_kernel_is_judged_by_a_fit_without_it() -> None:
+    cases = [replace(case, task=task) for case, task in zip(times(numbers()), TASKS, strict=False)]
+    fit = Recorded()
+    parts = [part for part, _ in unseen(fit, numbers(), cases[:3], kernel_of)]
+    assert parts == ["kernel spmv", "kernel row_argmax"]
+    assert fit.given == [cases[2:3], cases[:2]]
+    found = judged(cases[:3], numbers(), numbers(), {"kernel row_argmax": numbers()})
+    assert [math.isnan(one.kernels) for one in found] == [True, True, False]
+
+
 def test_one_part_is_not_judged_without_itself() -> None:
     assert list(unseen(Recorded(), numbers(), times(numbers())[:2], family_of)) == []
 
@@ -163,8 +173,8 @@ def test_a_table_of_what_is_lost() -> None:
     cells = {name: rest for name, *rest in table(found)}
     means = [f"{0.25 ** (1 / 5):.3f}", f"{0.5 ** (1 / 5):.3f}"]
     assert list(cells) == ["spmv float32, families", "row_argmax float32, files", "drawn", "all"]
-    assert cells["drawn"] == ["5", means[0], "0.25", *ONE, *NONE, means[1], "0.50"]
-    assert cells["row_argmax float32, files"] == ["1", *ONE, *ONE, *NONE, *NONE]
+    assert cells["drawn"] == ["5", means[0], "0.25", *ONE, *NONE, means[1], "0.50", *NONE]
+    assert cells["row_argmax float32, files"] == ["1", *ONE, *ONE, *NONE, *NONE, *NONE]
     assert cells["all"][0] == "6"
     assert mean(found, "matrices") == 1.0
     assert mean(found[:1], "before") == pytest.approx(0.25)

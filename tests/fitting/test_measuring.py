@@ -84,9 +84,13 @@ def test_hopeless_schedules_are_not_tried() -> None:
 
 
 def test_what_auto_knows_of_the_kernels() -> None:
-    assert [known(task).width for task in TASKS] == [4, 8, 4, 4]
-    assert [known(task).streams for task in TASKS] == [False, False, True, True]
-    assert known(TASKS[3]).by_tile and known(TASKS[3]).kept
+    by_name = {task.kernel: known(task) for task in TASKS[1:]}
+    assert [known(task).width for task in TASKS] == [4, 8, *[4] * (len(TASKS) - 2)]
+    assert {k for k, task in by_name.items() if task.gathers} == {"spmv", "marks"}
+    assert {k for k, task in by_name.items() if task.stored} == {"scaled", "ranks"}
+    assert {k for k, task in by_name.items() if task.scans} == {"ranks"}
+    assert {k for k, task in by_name.items() if task.passes > 1} == {"deviations"}
+    assert by_name["weighted"].by_tile and by_name["weighted"].kept
 
 
 def test_everything_is_compiled() -> None:
@@ -108,7 +112,7 @@ def test_times_are_kept_and_matrices_made_again(tmp_path: Path) -> None:
     path = tmp_path / "times.csv.gz"
     path.write_bytes(cases.written(found))
     again = [c for _, here in cases.made_again(cases.read(str(path)), None) for c in here]
-    assert len(again) == len(found) == 8
+    assert len(again) == len(found) == 2 * len(TASKS)
     for one, other in zip(found, sorted(again, key=lambda c: found_at(c, found)), strict=True):
         assert (one.gpu, one.largest, one.matrix, one.columns, one.size, one.task) == (
             (other.gpu, other.largest, other.matrix, other.columns, other.size, other.task)

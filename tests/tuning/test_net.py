@@ -17,7 +17,7 @@ from evenly.targets.compilations import NotCompiledError
 from evenly.targets.cpu import CpuTarget
 from evenly.targets.cpu.copies import CpuCopies
 from evenly.tuning import net, recall
-from evenly.tuning.measuring import UNCOMPILED, Trial, most_promising
+from evenly.tuning.measuring import UNCOMPILED, most_promising
 from tests.batteries import matrices, names, vector
 from tests.kernels import softmax_rows, spmv
 
@@ -234,7 +234,7 @@ def test_collect_is_refused() -> None:
 # ---- the order -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 @pytest.mark.parametrize(
-    "task", [SPMV, Task(kept=False), Task(whole_tiles=True), Task(streams=True)]
+    "task", [SPMV, Task(kept=False), Task(whole_tiles=True), Task(gathers=False)]
 )
 @pytest.mark.parametrize("name", names())
 def test_every_candidate_is_ranked_and_the_choice_of_auto_first(name, task, target) -> None:
@@ -268,12 +268,12 @@ def test_each_kind_is_among_the_first() -> None:
 
 def test_once_all_kinds_are_known_the_leading_one_is_looked_at() -> None:
     few = [ev.ThreadMapped(), ev.MergePath(), ev.WarpMapped(), ev.MergePath(128), ev.WorkOriented()]
-    tried = {str(s): Trial(s, lambda: None) for s in few}
-    waiting, estimates, order = dict(tried), {}, []
+    waiting, kinds = {str(s): s for s in few}, {str(s): kind_of(s) for s in few}
+    estimates, order = {}, []
     times = {ev.ThreadMapped: 9.0, ev.MergePath: 5.0}
     while waiting:
-        name = most_promising(waiting, tried, estimates)
-        schedule = waiting.pop(name).schedule
+        name = most_promising(waiting, kinds, estimates)
+        schedule = waiting.pop(name)
         estimates[name] = times.get(type(schedule), 20.0)
         order.append(schedule)
     assert order == [few[0], few[1], few[3], few[2], few[4]]

@@ -19,7 +19,7 @@ REGISTER = 4  # bytes
 def for_again(
     st: Statistics, atom_bytes: int, numbers: dict[str, Any]
 ) -> tuple[s.Schedule, str] | None:
-    """Return the schedule for such a kernel, and why; None if tiles differ, or are too long for a block.
+    """Return the schedule for such a kernel, and why; None if tiles differ, are too long for a block, or few.
 
     atom_bytes: what a pass reads at an atom. Threads that are few for a tile load, and store, runs of adjacent atoms.
     """
@@ -27,6 +27,8 @@ def for_again(
     filled = st.atoms / max(st.tiles * (1 - st.empty), 1)
     most = min(held["alike"] * filled, held["longest"])
     if not 0 < st.greatest <= most or st.empty > held["empty"]:
+        return None
+    if st.atoms * atom_bytes < numbers["streams"]["least"]:
         return None
     long = st.greatest >= held["long"]
     run = 1 if long else run_of(atom_bytes)  # many threads read side by side by themselves

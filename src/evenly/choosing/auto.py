@@ -5,26 +5,20 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from evenly import schedules as s
 from evenly import targets
-from evenly.gpus.numbers import for_gpu, numbers
-from evenly.interop import arrays
-from evenly.language.members import growing
+from evenly.gpus.numbers import numbers
 from evenly.layouts.contract import LayoutInstance
-from evenly.layouts.moving import an_array, device_of
 
-from .again import for_again
 from .cost import Cost
-from .dense import for_dense
-from .items import ON_CPU, for_items
 from .look import look
-from .model import Work, predicted, quickest
+from .model import Work, ordered, predicted, quickest
 from .reuse import NOTHING, measured, reuse
-from .statistics import Statistics, statistics
-from .streams import for_streams
+from .rules import BESIDE_ROUNDS, prescribed
+from .statistics import Statistics, judged_by, statistics
 from .task import BY_COLUMNS, SPMV, Task, fits
+from .whose import numbers_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +37,13 @@ class Choice:
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """Choose a schedule for a layout on a target. The choice is remembered as long as the layout's statistics."""
-    prescribed = _prescribed(layout, target, task)
-    if prescribed is not None:
-        return prescribed[0]
+    ruled = prescribed(layout, target, task)
+    if ruled is not None:
+        return ruled[0]
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
-    if not task.streams:
-        look(layout, task.width)
+    if task.gathers:
+        look(judged_by(layout), task.width)
     st = statistics(layout)
     known = _known.get(layout)
     if known is None or known[0] is not st:
@@ -67,99 +61,13 @@ _known: weakref.WeakKeyDictionary[
 ] = weakref.WeakKeyDictionary()
 
 
-def _prescribed(
-    layout: LayoutInstance | None, target: str, task: Task
-) -> tuple[s.Schedule, str] | None:
-    """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
-    gpu = targets.find(target).gpu
-    if task.tasks:
-        return _for_tasks(target, gpu and task.ranged)
-    if task.items and layout is not None:
-        return for_items(layout, task) if gpu else ON_CPU
-    grows = layout is not None and growing(type(layout)) is not None
-    if grows and task.sums and not task.whole_tiles:
-        # If shares split them, the order of the tiles would decide which atoms a thread adds up.
-        owner = s.GroupMapped(8) if gpu else s.ThreadMapped()
-        return owner, "the tiles of a frontier come in no order, and floats are added up"
-    if not gpu:
-        return None
-    if task.axis is not None and task.axis.length > 1 and layout is not None:
-        about = task.axis, task.atom_bytes, task.kept
-        able = partial(fits, task=task)
-        return for_dense(statistics(layout), *about, numbers_for(layout), able)
-    if task.again and layout is not None and not grows:
-        found = for_again(statistics(layout), task.atom_bytes, numbers_for(layout))
-        if found is not None:
-            return found
-    if task.whole_tiles:
-        return None
-    if task.scans and fits(by_atoms := _for_scans(task), task):
-        return by_atoms, "the kernel scans over atoms"
-    if grows:
-        return _for_frontier(layout, task)
-    shares = s.MergePath(*numbers()["loops"])
-    if task.loops and fits(shares, task):
-        # An atom is as much work as elsewhere a tile, so a thread takes one at a time.
-        return shares, "atoms have loops of their own, of unknown length"
-    return _for_streams(layout, task)
-
-
-def _for_tasks(target: str, ranged: bool) -> tuple[s.Schedule, str]:
-    if target == "cpu":
-        return (
-            s.WorkStealing(),
-            "the number of tasks is not known: threads that have none steal some",
-        )
-    if ranged:
-        size, block = numbers()["tasks"]
-        return s.StaticList(size, block), f"{ROUNDS}, and {size} threads divide the atoms of each"
-    return s.StaticList(), ROUNDS
-
-
-ROUNDS = "the number of tasks is not known: they run in rounds"
-BESIDE_ROUNDS = (
-    ("task_pool", "for tasks of very different lengths, or more that wait than a list holds"),
-)
-
-
-def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
-    """Return the schedule of a frontier, whose tiles come few or many at a time.
-
-    If tiles may be long, only equal shares of tiles and atoms are equal work, and a level of few atoms is as quick as
-    the longest chain of a thread. If all are short, groups need no search, and end a level sooner.
-    """
-    lanes, most = numbers()["short_frontiers"]
-    known = "offsets" in getattr(type(getattr(layout, "base", None)), "__fields__", ())
-    if known and 0 < statistics(layout).greatest <= most:
-        return s.GroupMapped(lanes), f"the frontier is one of tiles of at most {most} atoms"
-    shares = _for_frontiers()
-    return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
-
-
-def _for_scans(task: Task) -> s.Schedule:
-    block, items = numbers()["emits" if task.emits else "scans"]
-    return s.NonzeroSplit(block, items)
-
-
-def _for_streams(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
-    reads = task.again or (task.streams and task.runs and not task.by_tile)
-    if layout is None or not reads or isinstance(layout, BY_COLUMNS):
-        return None
-    found = for_streams(statistics(layout), task, numbers_for(layout))
-    return found if found is not None and fits(found[0], task) else None
-
-
-def _for_frontiers() -> s.Schedule:
-    return s.MergePath(*numbers()["frontiers"])
-
-
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     known = layout is not None and not task.tasks
     st = statistics(layout) if known else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
-    prescribed = _prescribed(layout, target, task)
-    if prescribed is not None:
+    ruled = prescribed(layout, target, task)
+    if ruled is not None:
         rounds = task.tasks and targets.find(target).gpu
-        return Choice(*prescribed, st, BESIDE_ROUNDS if rounds else ())
+        return Choice(*ruled, st, BESIDE_ROUNDS if rounds else ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     around = task.axis is not None and not task.axis.inside and task.axis.length > 1
@@ -171,10 +79,9 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     work = work_of(st, task, layout)
     costs = _costs(work, layout)
     chosen, *others = costs
-    like = "a kernel without gathers" if task.streams else "an SpMV"
     # What is assumed is not said: nobody has looked.
-    columns = f", {work.reuse}" if not task.streams and measured(work.reuse) else ""
-    least = f"{costs[chosen].total:.1f} us predicted for {like}, the least ({costs[chosen]})"
+    columns = f", {work.reuse}" if task.gathers and measured(work.reuse) else ""
+    least = f"{costs[chosen].total:.1f} us predicted for {task.kind}, the least ({costs[chosen]})"
     why = f"{_shape(st)}{columns}: {least}"
     rejected = [
         (str(other), f"{costs[other].total:.1f} us predicted ({costs[other]})") for other in others
@@ -189,9 +96,10 @@ def weighed(
 ) -> tuple[s.Schedule, ...]:
     """Return the choice of `auto`, then the others that it weighs, by their predicted times."""
     chosen = choose(layout, target, task)
-    if layout is None or not targets.find(target).gpu or _prescribed(layout, target, task):
+    if layout is None or not targets.find(target).gpu or prescribed(layout, target, task):
         return (chosen,)
-    return tuple(_costs(work_of(statistics(layout), task, layout), layout))
+    found = ordered(work_of(statistics(layout), task, layout), numbers_for(layout))
+    return tuple(schedule for schedule in found if fits(schedule, task))
 
 
 def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
@@ -203,22 +111,10 @@ def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
 
 def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:
     """Return what the model looks at. The columns are measured once for each layout."""
-    found = NOTHING if task.streams else reuse(layout, task.width)
+    looked = layout if layout is None else judged_by(layout)
+    found = reuse(looked, task.width) if task.gathers else NOTHING
     columns = int(getattr(layout, "num_columns", st.tiles))
     return Work(st, task, found, columns, isinstance(layout, BY_COLUMNS))
-
-
-def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
-    """Return the tuned numbers of the GPU that holds the layout.
-
-    For a layout in host memory, or none, return those of the GPU that stands for one that is not known.
-    """
-    if layout is None or device_of(layout) != "cuda":
-        return numbers()
-    from evenly.targets.cuda.place import gpu_of
-
-    there = arrays.view(an_array(layout), "array").device_id
-    return for_gpu(gpu_of(there))
 
 
 def _shape(st: Statistics) -> str:

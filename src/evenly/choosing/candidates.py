@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from evenly import schedules as s
@@ -44,7 +45,6 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(128, 7),
     s.NonzeroSplit(128, 11),
     s.NonzeroSplit(128, 16),
-    s.NonzeroSplit(256, 7),
     s.NonzeroSplit(256, 16),
     s.NonzeroSplit(512, 4),
     s.NonzeroSplit(128, 4, min_blocks=16, run=4),
@@ -108,7 +108,8 @@ def ranked(layout: LayoutInstance | None, target: str, task: Task) -> tuple[s.Sc
     else:
         first = {divided_on_cpu(schedule): schedule for schedule in reversed(rest)}
         rest = tuple(schedule for schedule in rest if schedule in first.values())
-    usual = [*(x for x in GRID if x in rest), *rest]
+    every = set(rest)
+    usual = [*(x for x in GRID if x in every), *rest]
     best = {kind_of(schedule): schedule for schedule in reversed([chosen, *others, *usual])}
     leaders = [best[kind] for kind in KINDS if kind in best]
     return tuple(dict.fromkeys([chosen, *leaders, *others, *rest]))
@@ -140,14 +141,23 @@ def promising(schedule: s.Schedule, st: Statistics) -> bool:
     return st.greatest < MOST_WALKED * lanes and st.mean / 40 <= lanes <= 8 * max(st.mean, 4)
 
 
-def can_run(schedule: s.Schedule, program: Program) -> bool:
-    """Whether a program runs under a schedule: some need one that owns whole tiles, or hands out items."""
+def can_run(program: Program) -> Callable[[s.Schedule], bool]:
+    """Return whether the program runs under a schedule: some need one that owns whole tiles, or hands out items.
+
+    What that takes of the program, which is cut for it, is found out once.
+    """
     from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
     from evenly.language.item_cutting import can_split
 
-    whole = schedule.owns_tiles or needs_whole_tiles(program) is None
-    inside = levels(schedule)[1].owns_tiles or can_split(program)
-    return whole and inside and misfit(schedule, program) is None
+    splits = functools.cache(lambda: needs_whole_tiles(program) is None)
+    splits_items = functools.cache(lambda: can_split(program))
+
+    def able(schedule: s.Schedule) -> bool:
+        whole = schedule.owns_tiles or splits()
+        inside = levels(schedule)[1].owns_tiles or splits_items()
+        return whole and inside and misfit(schedule, program) is None
+
+    return able
 
 
 def several(given: Any) -> list[s.Schedule]:

@@ -30,6 +30,7 @@ def forget(values: Iterable[Any]) -> None:
     statistics.forget(layouts)
     for layout in layouts:
         reuse.forget(layout)
+        reuse.forget(statistics.judged_by(layout))
 
 
 @hook

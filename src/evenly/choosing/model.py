@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from evenly.gpus.gpu import WARP
 
 from .cost import Cost, cost
 from .reuse import ANYWHERE, SECTOR, Reuse
-from .rows import Bins, Groups, Shares, Tables, tables_of
+from .rows import Bins, Groups, Own, Shares, Tables, tables_of
 from .statistics import Statistics
 from .task import INDEX, SPMV, Task
 from .walks import Walks, alike
@@ -64,7 +64,7 @@ class Work:
 
     @property
     def gathers(self) -> bool:
-        return not self.task.streams
+        return self.task.gathers
 
     @property
     def arrays(self) -> tuple[float, float]:
@@ -76,12 +76,13 @@ class Work:
 
     @property
     def tile_lines(self) -> float:
-        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line.
+        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line."""
+        return sum(min(1.0, self.length * size / LINE) for size in self.arrays if size < math.inf)
 
-        The tiles are those that an atom finds itself in, since most atoms may be in few long ones.
-        """
-        length = self.st.mean * (1 + self.st.spread**2)
-        return sum(min(1.0, length * size / LINE) for size in self.arrays if size < math.inf)
+    @property
+    def length(self) -> float:
+        """The length of the tile that an atom finds itself in, on average: most atoms may be in few long ones."""
+        return max(self.st.mean * (1 + self.st.spread**2), 1.0)
 
     @property
     def filled(self) -> float:
@@ -92,7 +93,9 @@ class Work:
         """Bytes that are read and written in order. listed: by a list of the tiles that have atoms, and bits of all."""
         st = self.st
         places = self.filled * 2 * INDEX + st.tiles / 8 if listed else st.tiles * INDEX
-        return st.atoms * self.atom_bytes + st.tiles * self.task.width + places
+        each = self.atom_bytes + self.task.stored
+        results = st.tiles * self.task.width * (self.task.reductions > 0)
+        return st.atoms * each + results + places
 
 
 class About(NamedTuple):
@@ -123,6 +126,16 @@ class About(NamedTuple):
     narrow: Any
     once: Any
     by_columns: Any
+    passes: Any
+    stored: Any
+    later: Any
+    scans: Any
+    whole: Any
+    split: Any
+    scatters: Any
+    reductions: Any
+    length: Any
+    operations: Any
 
 
 def about(work: Work) -> About:
@@ -149,6 +162,16 @@ def about(work: Work) -> About:
         work.gathers and task.atom_bytes < INDEX + task.width,
         not task.kept,
         work.by_columns,
+        float(task.passes),
+        float(task.stored),
+        float(task.later),
+        task.scans,
+        task.kernels[0] - 1.0,
+        task.kernels[1] - 1.0,
+        task.scatters,
+        float(task.reductions),
+        work.length,
+        task.operations - 1.0,
     )
 
 
@@ -157,7 +180,7 @@ class Rates:
     """What all schedules of a prediction share.
 
     beside: the share of gathers that find their 32 bytes neither in use nor in L1 from long before. gathered: bytes of
-    all gathers out of L2. memory: microseconds of it, without and with a list of tiles.
+    all gathers out of L2. in_memory: of memory.
     """
 
     def __init__(self, a: About, tables: Tables) -> None:
@@ -167,25 +190,19 @@ class Rates:
         sectors = SECTOR * a.near * a.atoms
         once = tables.multiprocessors * np.minimum(a.vector, n["l1"])
         self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
-        in_memory = np.minimum(a.vector, sectors)
-        self.memory = [self._memory(moved + in_memory) for moved in (a.moved, a.moved_listed)]
+        self.in_memory = np.minimum(a.vector, sectors)
 
-    def _memory(self, size: Any) -> Any:
-        # L2 keeps some of what just does not fit.
-        share = np.minimum(np.maximum((size / self.n["l2"] - 0.6) / 0.8, 0.0), 1.0)
-        return size * share / self.n["memory"]
-
-    def limits(self, lines: Any, again: Any = 0.0, listed: Any = False) -> tuple[Any, Any, Any]:
+    def limits(self, moved: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: whether a list
-        of the tiles that have atoms is read.
+        moved: bytes in order. lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
         """
-        a, n, (plain, lists) = self.a, self.n, self.memory
-        memory = plain + (lists - plain) * listed
-        moved = a.moved + (a.moved_listed - a.moved) * listed
+        a, n = self.a, self.n
+        size = moved + self.in_memory
+        # L2 keeps some of what just does not fit.
+        share = np.minimum(np.maximum((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
         cached = moved + self.gathered + a.atoms * again
-        return memory, cached / n["cache"], a.atoms * lines / n["lines"]
+        return size * share / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
 
     def late(self, blocks: Any, block: Any, heaviest: Any = 1.0) -> Any:
         """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
@@ -202,6 +219,10 @@ class Rates:
         a = self.a
         atom = by_width(own["atom"], own["wide"], a.size) + a.gathers * own["gathers"]
         return atom + self.beside * own["far"]
+
+    def written(self, each: Any) -> Any:
+        """Return the bytes that stores of an atom write, if these are of so many sectors, or more."""
+        return np.maximum(self.a.stored, (self.a.stored > 0) * SECTOR * each)
 
     def of_tiles(self, own: Mapping[str, Any]) -> Any:
         """Return the work of the tiles that have atoms, and of the others."""
@@ -254,27 +275,51 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     numbers of 8 bytes; gathers: more if it gathers. far: us a gather out of L2; few: more for each time that lanes are
     halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
     """
-    a, n, own = rates.a, rates.n, made.numbers(rates.tables)
-    lanes, items, run = made.lanes, made.items, made.run
-    warps = a.tiles * (lanes / WARP)
-    walked = warps * rounds * items
-    item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
-    few = a.width / INDEX * made.halved
+    a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
+    warps = a.tiles * made.warps
+    busy = _work_of_groups(made, rates, own, warps, rounds)
+    lines, again = _read_by_groups(made, rates)
+    tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
+    launch = own["launch"] + n["kernel"] * a.whole
+    limits, chain = rates.limits(a.moved, lines, again), _chain_of_groups(made, rates, own, warps)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
+
+
+def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: Any) -> Any:
+    a, n = rates.a, rates.n
     starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
-    busy = np.maximum(0.0, starts - own["hidden"]) + walked * item
-    busy = busy + a.atoms * rates.beside * (own["far"] + few * own["few"])
-    apart = a.apart + (1 - a.apart) * made.scattered
+    item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
+    walked = warps * rounds * made.items * a.passes
+    busy = np.maximum(0.0, starts - own["hidden"]) + walked * (item + a.scans * n["scan"])
+    few = a.width / INDEX * made.halved * own["few"]
+    joined = walked + warps * made.joins * a.reductions
+    busy = busy + joined * (a.operations * n["operation"])
+    return busy + a.atoms * rates.beside * (own["far"] + few)
+
+
+def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
+    """Return the lines that an atom makes L1 look up, and the bytes that move once more."""
+    a, n = rates.a, rates.n
     beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
-    lines = np.maximum(a.atom_bytes / LINE, a.tile_lines * beside / made.each)
-    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
+    lines = np.maximum(
+        (a.atom_bytes + a.later) / LINE, a.passes * a.tile_lines * beside / made.each
+    )
+    apart = a.apart + (1 - a.apart) * made.scattered
+    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * made.run)
+    # L1 does not gather what lanes store: each instruction writes sectors of its own.
+    written = rates.written(1 / np.minimum(made.each, a.length))
     part = SECTOR / made.each
     left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
     again = n["again"] * beside * rates.beside * left
-    chain = own["round"] * np.ceil(a.greatest / (lanes * items))
-    chain = chain + own["each"] * np.ceil(a.greatest / lanes)
-    chain = chain + n["meet"] * warps * (lanes > WARP)
-    tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
-    return cost(rates.limits(lines, again), busy, own["launch"], chain, n["overlap"], tail)
+    return lines + written / SECTOR, again + written - a.stored
+
+
+def _chain_of_groups(made: Groups, rates: Rates, own: Own, warps: Any) -> Any:
+    a, n, several = rates.a, rates.n, made.lanes > 1
+    alone = n["alone"] * np.maximum(a.scatters, a.scans * several)
+    chain = own["round"] * np.ceil(a.greatest / (made.lanes * made.items))
+    chain = chain + (own["each"] + alone) * np.ceil(a.greatest / made.lanes)
+    return (chain + n["meet"] * warps * (made.lanes > WARP)) * a.passes
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
@@ -287,36 +332,50 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
-    busy = rates.of_tiles(own) + a.atoms * atom
-    lines = a.atom_bytes / LINE + n["gather"] * np.minimum(1.0, a.apart * made.run)
-    launch = own["launch"] + n["partition"] * (made.run > 1) * a.once
+    # A share of tiles and atoms at least finds its tiles.
+    visits = np.maximum(a.reductions, made.merges)
+    busy = rates.of_tiles(own) * visits + a.atoms * atom * a.passes
+    busy = busy + a.scans * n["running"] * a.atoms / made.items
+    joined = a.atoms / WARP * (1 + np.log2(WARP) / made.items) * a.reductions
+    busy = busy + joined * a.operations * n["operation"]
+    lines = (a.atom_bytes + a.later + a.stored) / LINE
+    lines = lines + n["gather"] * np.minimum(1.0, a.apart * made.run)
+    launch = np.where(a.reductions > 0, own["launch"], n["plain"])
+    launch = launch + n["partition"] * (made.run > 1) * a.once
+    launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
     search = made.items * np.log2(np.maximum(crowd, 1.0))
-    wide = crowd > SEARCHED * made.share
-    chain = n["turn"] * np.where(wide, search, crowd / made.block) * made.crowded
+    turns = np.where(crowd > SEARCHED * made.share, search, crowd / made.block)
+    chain = n["turn"] * turns * made.crowded + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
-    limits = rates.limits(lines, listed=made.listed)
-    return cost(limits, busy, launch, chain, n["overlap"], tail)
+    moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
+    return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
 
 
-def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any) -> Cost:
+def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, parts: Any) -> Cost:
     """Predict the cost of bins.
 
-    threads, rounds, longest: of `walked_in_bins`. Numbers: as for groups and shares. chain: us for each round of a team
-    in the longest tile.
+    threads, rounds, longest, parts: of `walked_in_bins`. Numbers: as for groups and shares. chain: us for each round
+    of a team in the longest tile.
     """
     a, n, own = rates.a, rates.n, made.own
     threads = a.tiles * threads
-    busy = threads / WARP * own["warp"] + a.tiles / WARP * rounds * made.items * own["item"]
-    busy = busy + rates.of_tiles(own) + a.atoms * rates.of_atoms(own)
-    lines = a.atom_bytes / LINE + n["gather"] * a.apart
-    limits = rates.limits(lines, listed=True)
+    item = own["item"] + a.scans * n["scan"] + a.operations * n["operation"]
+    walked = a.tiles / WARP * rounds * made.items
+    busy = walked * item + a.atoms * rates.of_atoms(own)
+    busy = busy * a.passes + threads / WARP * own["warp"] + rates.of_tiles(own)
+    written = rates.written(parts)
+    lines = (a.atom_bytes + a.later) / LINE + written / SECTOR + n["gather"] * a.apart
     tail = rates.late(threads / made.block, made.block)
     chain = own["chain"] * np.ceil(longest / made.items)
-    return cost(limits, busy, own["launch"], chain, n["overlap"], tail)
+    chain = (chain + n["alone"] * np.maximum(a.scatters, a.scans) * longest) * a.passes
+    launch = own["launch"] + n["kernel"] * a.whole
+    limits = rates.limits(a.moved_listed, lines, written - a.stored)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
-def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any]:
-    """Return, for each schedule of bins: threads and rounds of threads for each tile, and a thread's longest walk.
+def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any, Any, Any]:
+    """Return, for each schedule of bins: threads and rounds of threads for each tile, a thread's longest walk, and the
+    share of an atom in what its team stores at once.
 
     The longest tile is looked at, too, though most samples do not have it.
     """
@@ -325,7 +384,9 @@ def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any,
     team = made.team_of(lengths)
     walked = np.where(team == 1, np.minimum(made.ends[:, :1], lengths + 2), lengths)
     rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items[:, None])), 0.0)
-    return (team * (lengths > 0)) @ share, (rounds * team) @ share, (lengths / team).max(1)
+    threads, at_once = (team * (lengths > 0)) @ share, np.clip(lengths, 1.0, team)
+    parts = (lengths / at_once) @ share / max(lengths @ share, 1e-9)
+    return threads, (rounds * team) @ share, (lengths / team).max(1), parts
 
 
 # ---- all of them -------------------------------------------------------------------------------------
@@ -335,9 +396,9 @@ def parts(work: Work, tables: Tables) -> list[tuple[tuple[s.Schedule, ...], Cost
     groups = able_groups(work)
     found = [groups_part(groups, rates, walks)]
     if not task.whole_tiles:
-        # One-shot calls would make the list of tiles each time.
-        lists = task.kept and work.st.empty > 0
-        shares = tables.shares(task.runs and not task.by_tile, lists)
+        # One-shot calls would make the list of tiles each time. Who reduces nothing does nothing for empty tiles.
+        lists = task.kept and work.st.empty > 0 and task.reductions > 0
+        shares = tables.shares(task.runs and not task.by_tile, lists, merges=not task.scans)
         crowd = shares.crowd(walks, work.st.tiles)
         found.append((shares.schedules, of_shares(shares, rates, crowd)))
     if task.kept:  # one-shot calls would sort the tiles each time
@@ -359,9 +420,14 @@ def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     return found
 
 
-def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
-    """Return the candidate of the least predicted time among those that are able to run."""
+def ordered(work: Work, numbers: Numbers) -> Iterator[s.Schedule]:
+    """Yield the candidates that can run the task, the one of the least predicted time first."""
     found = parts(work, tables_of(numbers))
     schedules: list[s.Schedule] = [schedule for some, _ in found for schedule in some]
     order = np.concatenate([costs.total for _, costs in found]).argsort(kind="stable")
-    return next(filter(able, map(schedules.__getitem__, order.tolist())))
+    return map(schedules.__getitem__, order.tolist())
+
+
+def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
+    """Return the candidate of the least predicted time among those that are able to run."""
+    return next(filter(able, ordered(work, numbers)))

@@ -74,6 +74,8 @@ class Probes(LayoutInstance):
     step: int
     before: int
 
+    delegate = "base"  # for the columns
+
     @property
     def num_tiles(self):
         return self.probes * self.parts()

@@ -40,8 +40,9 @@ def parameter(schedules: tuple[Any, ...], name: str, default: float) -> Any:
 class Groups:
     """Schedules whose groups of lanes own tiles.
 
-    tiles: of a block. halved: how often 8 lanes are halved to get theirs. each: adjacent atoms that they load at once.
-    scattered: the share of their gathers that lie apart for being of few lanes. runs: 1 for those with runs of atoms.
+    tiles: of a block. warps: for a tile. joins: how often its lanes join two partial results. halved: how often 8 lanes
+    are halved to get theirs. each: adjacent atoms that they load at once. scattered: the share of their gathers that
+    lie apart for being of few lanes. runs: 1 for those with runs of atoms.
     """
 
     def __init__(self, schedules: tuple[Any, ...]) -> None:
@@ -51,6 +52,8 @@ class Groups:
         self.run = parameter(schedules, "run", 1)
         self.block = parameter(schedules, "block", 1)
         self.tiles = np.maximum(1, self.block // self.lanes)
+        self.warps = self.lanes / WARP
+        self.joins = np.log2(np.minimum(self.lanes, WARP))
         self.halved = np.maximum(0.0, np.log2(8 / self.lanes))
         self.each = self.lanes * self.run
         self.scattered = np.maximum(0.0, 1 - self.lanes / 8)
@@ -63,10 +66,6 @@ class Groups:
         counts, self._of_count = np.unique(np.minimum(self.tiles, WARP), return_inverse=True)
         self._counts: list[int] = counts.astype(int).tolist()
 
-    def numbers(self, tables: Tables) -> Own:
-        """Return the numbers of their table, with or without runs."""
-        return {key: both[self.runs] for key, both in tables.groups.items()}
-
     def rounds(self, walks: Walks) -> Any:
         """Return how many rounds a warp walks, on average."""
         found = np.empty(len(self.schedules))
@@ -76,7 +75,7 @@ class Groups:
 
     def heaviest(self, walks: Walks) -> Any:
         """Return the most atoms of a block over the mean, as far as the sample tells."""
-        return np.array([walks.heaviest(count) for count in self._counts])[self._of_count]
+        return np.array([walks.heaviest[count] for count in self._counts])[self._of_count]
 
 
 class Shares:
@@ -114,11 +113,12 @@ class Bins:
         self.items = parameter(schedules, "items", 1)
         self.ends = np.array([(made.thread, made.group, made.warp) for made in schedules])
         self.teams = np.array([(1, made.lanes, WARP, made.block) for made in schedules])
+        self.jumps = np.diff(self.teams)[:, :, None]
 
     def team_of(self, lengths: Any) -> Any:
         """Return how many threads walk tiles of these lengths, (schedules, lengths)."""
-        bins = (lengths >= self.ends[:, :, None]).sum(1)
-        return np.take_along_axis(self.teams, bins, 1)
+        more = (lengths >= self.ends[:, :, None]) * self.jumps
+        return self.teams[:, :1] + more.sum(1)
 
 
 class Tables:
@@ -138,17 +138,26 @@ class Tables:
         about = (f"{made.items} by {getattr(made, 'run', 1)}" for made in schedules)
         own["narrow"] = np.array([narrow.get(name, narrow["others"]) for name in about])
         self._shares = Shares(schedules, own)
-        self._some: dict[tuple[bool, bool], Shares] = {}
+        self._some: dict[tuple[bool, bool, bool], Shares] = {}
+        self._of_groups: dict[Groups, Own] = {}
 
-    def shares(self, runs: bool = True, lists: bool = True) -> Shares:
-        """Return the shares, with or without those that have runs, and those that walk a list of tiles."""
-        if (runs, lists) not in self._some:
+    def numbers_of(self, made: Groups) -> Own:
+        """Return the numbers of groups, with or without runs."""
+        if made not in self._of_groups:
+            self._of_groups[made] = {key: both[made.runs] for key, both in self.groups.items()}
+        return self._of_groups[made]
+
+    def shares(self, runs: bool = True, lists: bool = True, merges: bool = True) -> Shares:
+        """Return the shares, with or without those that have runs, that walk a list of tiles, that count tiles."""
+        wanted = runs, lists, merges
+        if wanted not in self._some:
             every = self._shares
-            kept = np.flatnonzero(((every.run == 1) | runs) & (~every.listed | lists))
-            own = {key: numbers[kept] for key, numbers in every.own.items()}
-            schedules = tuple(every.schedules[at] for at in kept)
-            self._some[runs, lists] = Shares(schedules, own)
-        return self._some[runs, lists]
+            kept = ((every.run == 1) | runs) & (~every.listed | lists) & (~every.merges | merges)
+            at = np.flatnonzero(kept)
+            own = {key: numbers[at] for key, numbers in every.own.items()}
+            schedules = tuple(every.schedules[n] for n in at)
+            self._some[wanted] = Shares(schedules, own)
+        return self._some[wanted]
 
 
 def _columns(rows: list[Numbers], keys: tuple[str, ...]) -> tuple[tuple[Any, ...], Own]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Statistics:
 
 
 _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
+_some: weakref.WeakKeyDictionary[Any, tuple[Statistics, Statistics]] = weakref.WeakKeyDictionary()
 _work: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()  # of its items
 
 
@@ -49,14 +50,29 @@ def statistics(layout: Any) -> Statistics:
     """Return the statistics of a layout's tiles. They are remembered as long as the layout lives."""
     base = judged_by(layout)
     if base is not layout:
-        return statistics(base)
+        return _of_some(layout, statistics(base))
     if layout not in _known:
         keep(layout, _sums(layout))
     return _known[layout]
 
 
+def _of_some(layout: Any, base: Statistics) -> Statistics:
+    """Return the statistics of some tiles of a base: how many they are is known, and they count as its mean ones.
+
+    How many a frontier has, nobody knows.
+    """
+    tiles = int(layout.max_tiles)
+    if growing(type(layout)) or tiles == base.tiles:
+        return base
+    known = _some.get(layout)
+    if known is None or known[0] is not base:
+        made = replace(base, tiles=tiles, atoms=round(tiles * base.mean))
+        known = _some[layout] = base, made
+    return known[1]
+
+
 def judged_by(layout: Any) -> Any:
-    """Return the layout whose statistics are used: itself, or its base.
+    """Return the layout whose lengths and columns are looked at: itself, or its base.
 
     A frontier is made anew for each step, on the device. With the base layout's statistics nothing is read back.
     """

@@ -32,8 +32,10 @@ def for_streams(
         said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"
         return s.GroupMapped(max(size, 2), items=max(held["items"], run), run=run), said
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
-    one = task.streams and task.value_bytes <= ONE
+    one = task.scans or (task.streams and task.value_bytes <= ONE)
     block, items = held["one" if one else "more"]
+    if task.scans:
+        return s.NonzeroSplit(block, items), said
     if not task.streams:  # of several passes, the later ones load more for an atom
         return s.NonzeroSplit(block, items, run=run_of(2 * task.atom_bytes)), said
     min_blocks = 0 if one or task.width > NARROW else held["blocks"]

@@ -59,11 +59,7 @@ class Walks:
     @functools.cached_property
     def longest(self) -> dict[int, Lengths]:
         """The longest of so many adjacent tiles, for 1, 2, 4, ... 32 of them."""
-        found = {1: self.lengths.reshape(-1)}
-        for count in (2, 4, 8, 16, 32):
-            pairs = found[count // 2].reshape(-1, 2)
-            found[count] = np.maximum(pairs[:, 0], pairs[:, 1])
-        return found
+        return _by_neighbours(np.maximum, self.lengths)
 
     @functools.cached_property
     def counted(self) -> tuple[Lengths, Lengths]:
@@ -85,11 +81,14 @@ class Walks:
         found: Lengths = np.ceil(longest * each).sum(1) / longest.size
         return found
 
-    def heaviest(self, tiles: int) -> float:
-        """Return the most atoms of so many adjacent tiles (1, 2, 4, ...), over the mean; of WARP, if they are more."""
-        tiles = min(tiles, WARP)
-        atoms = self.lengths.reshape(-1, tiles).sum(1)
-        return float(atoms.max()) / (tiles * self.mean) if self.mean else 1.0
+    @functools.cached_property
+    def heaviest(self) -> dict[int, float]:
+        """The most atoms of so many adjacent tiles over the mean, for 1, 2, 4, ... 32 of them."""
+        sums = _by_neighbours(np.add, self.lengths)
+        mean = self.mean or 1.0
+        return {
+            n: float(found.max()) / (n * mean) if self.mean else 1.0 for n, found in sums.items()
+        }
 
     @functools.cached_property
     def mean(self) -> float:
@@ -108,6 +107,15 @@ class Walks:
         ends = np.interp(atoms + shares[:, None] / each, atoms, runs)
         found: Lengths = (ends - runs).max(1) * each
         return found
+
+
+def _by_neighbours(op: np.ufunc, lengths: Lengths) -> dict[int, Lengths]:
+    """Return what an operation makes of so many adjacent lengths, for 1, 2, 4, ... 32 of them."""
+    found = {1: lengths.reshape(-1)}
+    for count in (2, 4, 8, 16, 32):
+        half = found[count // 2]
+        found[count] = op(half[::2], half[1::2])
+    return found
 
 
 def alike(mean: float) -> Walks:

@@ -23,6 +23,7 @@ from evenly.fitting.report import (
     family_of,
     fold_of,
     judged,
+    kernel_of,
     mean,
     table,
     unseen,
@@ -69,7 +70,7 @@ def run(options: Options) -> int:
         fit = Fit(progress.say)
         after = fit.fitted(before, found, STEPS)
         without: dict[Part, Numbers] = {}
-        for part_of in (fold_of(found), family_of):
+        for part_of in (fold_of(found), family_of, kernel_of):
             for part, others in unseen(fit, before, found, part_of):
                 progress.say(f"fitted without {part}")
                 without[part] = others

@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 
 from .batch import Batch, Near, near
 from .cases import Case
+from .tasks import SPMVS
 from .vector import HELD, HIGHEST, LOWEST, RATES, Logs, Numbers, logs, places, with_logs
 
 SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
@@ -25,6 +26,7 @@ ERRORS = 0.6  # weight of the squared errors of predictions beside what choices 
 NEAR = 2.5  # how fast that weight falls with the logarithm of the time beside the best
 WORST = 0.5  # weight of the square of a loss: one large loss is worse than many small ones
 FILES = 5.0  # weight of a matrix that was not drawn by families
+OTHERS = 3.0  # weight of a kernel other than an SpMV, of which there are fewer cases
 PULL = 0.1  # towards the start, of the squares of logarithms: what a short measurement does not show stays
 FREE = 1.5  # how far the logarithm of a number may move, unless it is the hardware's (vector.HELD)
 BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
@@ -94,7 +96,7 @@ class Fit:
     def fitted(self, start: Numbers, cases: list[Case], steps: int) -> Numbers:
         """Return the numbers after so many steps in all, from those at the start on."""
         batch, first = Batch(cases, start), logs(start)
-        weights = np.array([1.0 if case.lengths else FILES for case in cases])
+        weights = np.array([weight(case) for case in cases])
 
         def linear(x: Logs) -> Linear:
             return Linear(batch, near(batch, with_logs(start, x)), weights, len(first))
@@ -125,6 +127,12 @@ class Fit:
             if box < SMALLEST:
                 break
         return here
+
+
+def weight(case: Case) -> float:
+    """Return how much a case counts."""
+    other = case.task.kernel != SPMVS[0].kernel
+    return (1.0 if case.lengths else FILES) * (OTHERS if other else 1.0)
 
 
 def limits(start: Numbers) -> tuple[Logs, Logs]:

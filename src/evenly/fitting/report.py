@@ -1,4 +1,4 @@
-"""What choosing by some numbers loses: on all that was measured, and on families that a fit has not seen."""
+"""What choosing by some numbers loses: on all that was measured, and on what a fit has not seen."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .cases import Case
 from .fit import Fit
 from .vector import GIVEN, Numbers, digits, rows
 
-Part = int | str  # of the cases: a fold, or a family
+Part = int | str  # of the cases: a fold, a family, or a kernel
 
 UNSEEN_STEPS = 20  # of each fit that lacks a part of the cases
 FOLDS = 4  # parts of the matrices
-KINDS = "before", "fitted", "matrices", "families"
+KINDS = "before", "fitted", "matrices", "families", "kernels"
 HEADS = (
     "the best over the chosen",
     "cases",
     *("before", "worst", "fitted", "worst", "new matrices", "worst", "new family", "worst"),
+    *("new kernel", "worst"),
 )
 
 
@@ -28,8 +29,8 @@ HEADS = (
 class Judged:
     """A case, and the time of its best schedule over that of the chosen one.
 
-    Chosen by the numbers of before, of the fit, of a fit that lacked its matrix and others, and of one that lacked its
-    family of lengths; nan: there is none.
+    Chosen by the numbers of before, of the fit, of a fit that lacked its matrix and others, of one that lacked its
+    family of lengths, and of one that lacked its kernel; nan: there is none.
     """
 
     case: Case
@@ -37,6 +38,7 @@ class Judged:
     fitted: float
     matrices: float = math.nan
     families: float = math.nan
+    kernels: float = math.nan
 
 
 def unseen(
@@ -59,6 +61,10 @@ def family_of(case: Case) -> Part:
     return case.lengths
 
 
+def kernel_of(case: Case) -> Part:
+    return f"kernel {case.task.kernel}"
+
+
 def judged(
     cases: list[Case], before: Numbers, fitted: Numbers, without: Mapping[Part, Numbers]
 ) -> list[Judged]:
@@ -68,8 +74,9 @@ def judged(
     def lost(case: Case, part: Part) -> float:
         return case.lost(without[part]) if part in without else math.nan
 
+    parts_of = fold, family_of, kernel_of
     return [
-        Judged(c, c.lost(before), c.lost(fitted), lost(c, fold(c)), lost(c, family_of(c)))
+        Judged(c, c.lost(before), c.lost(fitted), *(lost(c, part_of(c)) for part_of in parts_of))
         for c in cases
     ]
 

@@ -1,4 +1,4 @@
-"""The kernels that are measured: an SpMV, and two that gather nothing, of which the second depends on its tile."""
+"""The kernels that are measured: an SpMV, and others that are unlike it, each in another way."""
 
 from __future__ import annotations
 
@@ -35,6 +35,43 @@ def weighted(A, w, y):
         y[row] = sum(abs(A.value(k) - scale) for k in A.atoms(row))
 
 
+@ev.kernel
+def deviations(A, y):
+    """Two passes."""
+    for row in A.tiles():
+        total = 0.0
+        for k in A.atoms(row):
+            total += A.value(k)
+        y[row] = sum(abs(A.value(k) - total) for k in A.atoms(row))
+
+
+@ev.kernel
+def scaled(A, w, out):
+    """Stores at its atoms."""
+    for row in A.tiles():
+        scale = w[row]
+        for k in A.atoms(row):
+            out[k] = A.value(k) * scale
+
+
+@ev.kernel
+def ranks(A, out):
+    """Scans."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out[k] = ev.rank(A.value(k) > 0)
+
+
+@ev.kernel
+def marks(A, mine, marked):
+    """Gathers, and reduces nothing."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            column = A.column(k)
+            if mine[row] > marked[column]:
+                ev.atomic_max(marked, column, mine[row])
+
+
 class Named(NamedTuple):
     """A kernel and the type of its numbers, by name."""
 
@@ -46,7 +83,8 @@ class Named(NamedTuple):
 
 
 SPMVS = Named("spmv", "float32"), Named("spmv", "float64")
-TASKS = *SPMVS, Named("row_argmax", "float32"), Named("weighted", "float32")
+OTHERS = row_argmax, weighted, deviations, scaled, ranks, marks
+TASKS = *SPMVS, *(Named(kernel.name, "float32") for kernel in OTHERS)
 SCHEDULES = tuple(candidates("cuda"))
 
 
@@ -55,9 +93,16 @@ def arguments(kernel: str, A: Any, put: Callable[[Any], Any]) -> tuple[Any, tupl
     (tiles, columns), dtype = A.shape, A.values.dtype
     if kernel == "spmv":
         return spmv_rows, (A, put(np.ones(columns, dtype)), put(np.empty(tiles, dtype)))
-    if kernel == "row_argmax":
-        return row_argmax, (A, put(np.empty(tiles, np.int32)))
-    return weighted, (A, put(np.ones(tiles, dtype)), put(np.empty(tiles, dtype)))
+    found = next(made for made in OTHERS if made.name == kernel)
+    made = {
+        "where": lambda: np.empty(tiles, np.int32),
+        "w": lambda: np.ones(tiles, dtype),
+        "y": lambda: np.empty(tiles, dtype),
+        "mine": lambda: np.ones(tiles, dtype),
+        "marked": lambda: np.ones(columns, dtype),  # none is less, so nothing is stored
+        "out": lambda: np.empty(A.num_atoms, np.int32 if found is ranks else dtype),
+    }
+    return found, (A, *(put(made[name]()) for name in found.signature.names[1:]))
 
 
 def small(task: Named) -> tuple[Any, tuple[Any, ...]]:

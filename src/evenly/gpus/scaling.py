@@ -29,9 +29,24 @@ OF_ALL = (
     "bare",
     "atom",
     "by_tile",
+    "scan",
+    "operation",
+    "running",
 )
-OF_ONE = ("round", "each", "chain", "turn")  # loads that wait for each other
-SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap", "last", "heavy")
+OF_ONE = ("round", "each", "chain", "turn", "wait", "alone")  # loads that wait for each other
+SAME = (
+    "launch",
+    "kernel",
+    "plain",
+    "partition",
+    "hidden",
+    "empty",
+    "gather",
+    "again",
+    "overlap",
+    "last",
+    "heavy",
+)
 SHRINKS = dict.fromkeys(OF_ALL, "speed") | dict.fromkeys(OF_ONE, "clock")
 
 

@@ -31,12 +31,17 @@ def _has_arrays(s: ir.Pass) -> bool:
 def gathers(s: ir.Pass) -> bool:
     """Whether a pass reads at an index other than the atom, so that the read waits for the index."""
     varying = Dependence(s.body, {s.atom}).varying()
-    return any(
-        _bare(index) != s.atom and depend((index,), varying)
-        for e in walk.expressions(s.body)
-        if isinstance(e, ir.Element)
-        for index in e.indices
-    )
+    read = (e for e in walk.expressions(s.body) if isinstance(e, ir.Element))
+    return any(_elsewhere(e.indices, s, varying) for e in read)
+
+
+def scatters(s: ir.Pass, effect: ir.Store | ir.Atomic) -> bool:
+    """Whether an effect of a pass is at an index other than the atom that differs from one atom to the next."""
+    return _elsewhere(effect.indices, s, Dependence(s.body, {s.atom}).varying())
+
+
+def _elsewhere(indices: tuple[ir.Expr, ...], s: ir.Pass, varying: set[ir.Var]) -> bool:
+    return any(_bare(index) != s.atom and depend((index,), varying) for index in indices)
 
 
 def _bare(e: ir.Expr) -> ir.Expr:

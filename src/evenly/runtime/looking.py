@@ -28,8 +28,8 @@ NEAR, CLOSE = 1.0, 2.0  # of a probe: the same 32 bytes before it, or among thos
 
 
 @kernel
-def look(L, P, A, every, together, first, found):
-    """L: the tiles whose lengths are measured. P: parts of what precedes atoms of A. Either may be None."""
+def look(L, P, every, together, first, found):
+    """L: the tiles whose lengths are measured. P: parts of what precedes some atoms. Either may be None."""
     if L is not None:
         squares = 0.0
         greatest = 0
@@ -51,10 +51,10 @@ def look(L, P, A, every, together, first, found):
         found[3] = moment
     if P is not None:
         for part in P.tiles():
-            mine = A.column(P.probe(part)) // together
+            mine = P.column(P.probe(part)) // together
             same = 0
             for k in P.atoms(part):
-                same = max(same, 1 if A.column(k) // together == mine else 0)
+                same = max(same, 1 if P.column(k) // together == mine else 0)
             if same == 1:
                 mark = CLOSE if P.nearest(part) else NEAR
                 atomic_max(found, first + P.number(part), mark)
@@ -97,7 +97,7 @@ def _run(
     P = None if atoms is None else Probes(layout, atoms.probes, atoms.step, atoms.before)
     every = 1 if tiles is None else tiles.every
     bound = look[ThreadMapped()].on(target or device_of(layout))
-    bound.once(L, P, None if atoms is None else layout, every, together, first, found)
+    bound.once(L, P, every, together, first, found)
     return to_numpy(found)
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from evenly.balance.balance import Balance
     from evenly.balance.courses import TaskBalance
+    from evenly.choosing.task import Task
+    from evenly.layouts.contract import LayoutInstance
     from evenly.schedules import Schedule
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.tuned import Tuning
@@ -109,6 +111,18 @@ class Plan:
     def remembers(self) -> bool:
         """Whether the plan remembers calls, to repeat their launches."""
         return self._executable.remembers
+
+    @property
+    def task(self) -> Task:
+        """What `auto` looks at of the kernel, on the plan's own arguments."""
+        from evenly.choosing.task import of_call  # late, so that `import evenly` is quick
+
+        return of_call(self.kernel.task(self._specs, plans=True), self._binding)
+
+    @property
+    def first_layout(self) -> LayoutInstance | None:
+        """The layout that a schedule is chosen for."""
+        return self._binding.first_layout()
 
     def store(self) -> Plan:
         """Store what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""

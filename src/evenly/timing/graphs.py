@@ -36,11 +36,9 @@ class GraphClock:
         self.stream = device.create_stream()
         self.timed = self.core.EventOptions(timing_enabled=True)
         self.runs, self.estimate = 1, 0.0
-        self._build()
+        self._built = 0  # runs of the graphs; those of many runs are made when they are wanted
         self.estimate = self._estimated()
         self.runs = runs_for(self.estimate, WANTED, MOST)
-        if self.runs > 1:
-            self._build()
 
     def _estimated(self) -> float:
         """Return about the microseconds of one run: if far too many, graphs would have few runs, and readings more."""
@@ -54,6 +52,8 @@ class GraphClock:
         """Time one run of all launches that follows others, in microseconds; 0 if there are none."""
         if not self.launches:
             return 0.0
+        if self._built != self.runs:
+            self._build()
         taken = self._replay(self._both)
         if self._alone is not None:
             taken = max(taken - self._replay(self._alone), RESOLVED)
@@ -65,8 +65,9 @@ class GraphClock:
 
     # ---- graphs ----------------------------------------------------------------------------------
     def _build(self) -> None:
-        self._both = self._graph(self._restore_and_launch) if self.launches else None
-        self._alone = self._graph(self.restore) if self.launches and self.restore else None
+        self._built = self.runs
+        self._both = self._graph(self._restore_and_launch)
+        self._alone = self._graph(self.restore) if self.restore else None
 
     def _restore_and_launch(self, builder: Any) -> None:
         if self.restore is not None:

@@ -119,9 +119,9 @@ def looked_at(
     """
     clocks: dict[str, Clock] = {}
     estimates: dict[str, float] = {}
-    waiting = dict(tried)
+    waiting, kinds = dict(tried), {name: kind_of(trial.schedule) for name, trial in tried.items()}
     while waiting:
-        name = most_promising(waiting, tried, estimates)
+        name = most_promising(waiting, kinds, estimates)
         trial = waiting.pop(name)
         if clocks and budget.half_over:
             left_out[name] = LATE
@@ -143,21 +143,21 @@ def looked_at(
 
 
 def most_promising(
-    waiting: Mapping[str, Trial], tried: Mapping[str, Trial], estimates: Mapping[str, float]
+    waiting: Iterable[str], kinds: Mapping[str, str], estimates: Mapping[str, float]
 ) -> str:
-    """Return which candidate to look at next.
+    """Return which candidate to look at next. kinds: of all candidates.
 
     That is the first, as long as the kinds of schedules come first that were not looked at yet; then the first of the
     kind that is in the lead.
     """
     leads: dict[str, float] = {}
     for name, us in estimates.items():
-        kind = kind_of(tried[name].schedule)
+        kind = kinds[name]
         leads[kind] = min(us, leads.get(kind, math.inf))
-    first, trial = next(iter(waiting.items()))
-    if kind_of(trial.schedule) not in leads:
+    first = next(iter(waiting))
+    if kinds[first] not in leads:
         return first
-    return min(waiting, key=lambda name: leads.get(kind_of(tried[name].schedule), math.inf))
+    return min(waiting, key=lambda name: leads.get(kinds[name], math.inf))
 
 
 def taken(times: Mapping[str, float], order: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ def recalled(about: Key, planned: Key, program: ir.Program) -> Tuning | None:
 def _of_file(about: Key, program: ir.Program) -> Tuning | None:
     found = winners.remembered().get(about.structure, {}).get(about)
     # The file may have been edited: do not take a schedule that cannot run.
-    if found is None or not can_run(found.schedule, program):
+    if found is None or not can_run(program)(found.schedule):
         return None
     return found.tuning(str(winners.path()))
 

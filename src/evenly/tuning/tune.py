@@ -89,7 +89,8 @@ def tune(
     forget(plan.binding.arguments.values())
     numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
     tried = schedules(plan, candidates)
-    left_out = {str(s): _why(s, plan.program) for s in tried if not can_run(s, plan.program)}
+    runs = can_run(plan.program)
+    left_out = {str(s): _why(s, plan.program) for s in tried if not runs(s)}
     able = {str(s): s for s in tried if str(s) not in left_out}
     restored = reads_what_it_writes(plan.program, plan.outputs)
     trials = Trials(plan.trial, target.copies(plan.binding, plan.outputs, restored))
