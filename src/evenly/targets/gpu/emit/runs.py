@@ -80,8 +80,21 @@ def functions_of(
 
     stepping: makes a writer for functions that step over an atom, which is named `atom`.
     """
+    step = stepping()
+    step.text.loaded = {e: runs.held(e) for e in runs.names}
+    step.block(body)
+    return [
+        *loads_of(runs, text, stepping, atom),
+        f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
+        *step.lines,
+        "  }",
+    ]
+
+
+def loads_of(runs: Runs, text: Text, stepping: Callable[[], Writer], atom: str) -> list[str]:
+    """Return the members of a phase that load a run and gather for it; arguments as of `functions_of`."""
     length, names = runs.length, runs.names
-    gather, step, shared = stepping(), stepping(), stepping()
+    gather, shared = stepping(), stepping()
     load = {
         e: f"ev::load_run<{length}>({text.array(e.array)}.data + {atom}, run.{names[e]});"
         for e in runs.contiguous
@@ -91,8 +104,6 @@ def functions_of(
     gather.text.loaded = {e: runs.held(e) for e in load}
     for e in runs.gathered:
         gather.line(f"{runs.held(e)} = {gather.text.expr(e)};")
-    step.text.loaded = {e: runs.held(e) for e in names}
-    step.block(body)
     aligned = " && ".join(
         f"ev::aligned_runs<{length}>({text.array(e.array)}.data)" for e in runs.contiguous
     )
@@ -106,15 +117,12 @@ def functions_of(
         *_pins("pin", [names[e] for e in runs.contiguous], [names[e] for e in runs.shared]),
         *_pins("pin_gathered", [names[e] for e in runs.gathered]),
         "  };",
-        f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned}; }}",
+        f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned or 'true'}; }}",
         f"  template <int array> EV_DEVICE void load_run(Run& run, pos {atom}) const {{",
         *loads,
         "  }",
         f"  EV_DEVICE void gather(Run& run, pos {atom}, int item) const {{",
         *gather.lines,
-        "  }",
-        f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
-        *step.lines,
         "  }",
     ]
 

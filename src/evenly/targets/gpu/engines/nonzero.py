@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from evenly.language.following import Following
 from evenly.language.phases import Split
 
 from ..emit.runs import Runs, runs_of
-from ..emit.unit import Unit
+from ..emit.unit import Unit, device_counts
 from ..engine import Counts
 from .by_block import BlockEngine, of_warps
 from .split import SplitKernels
@@ -23,6 +24,12 @@ class NonzeroEngine(BlockEngine):
 
     def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
         return runs_of(phase, unit)
+
+    def pair(self, unit: Unit) -> Following | None:
+        f, listed = unit.following, getattr(unit.schedule, "hypersparse", False)
+        if f is None or listed or device_counts(f.first.layout):
+            return None
+        return f if runs_of(f.first, unit)[1] else None
 
     def lists(self, made: SplitKernels) -> bool:
         wanted = getattr(made.schedule, "hypersparse", False)
@@ -42,7 +49,11 @@ class NonzeroEngine(BlockEngine):
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         if made.runs is None:
             return super().body(made, join, totals)
-        return [f"ev::stream_block<{shape(made)}>(phase, {join}, {totals}, first_tile);"]
+        if made.pair is None:
+            return [f"ev::stream_block<{shape(made)}>(phase, {join}, {totals}, first_tile);"]
+        if made.follows:
+            return [f"ev::follow_shared<{shape(made)}>(phase, first_tile);"]
+        return [f"ev::stream_block<{shape(made)}, true>(phase, {join}, {totals}, first_tile);"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
         if getattr(schedule, "run", 1) == 1:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from evenly.gpus.gpu import LARGEST, Gpu
+from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.scans import running
 from evenly.language.types import INT32, struct_words
@@ -16,6 +17,7 @@ from evenly.schedules.contract import Sizes, ceil_div
 
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
 from ..emit.dense import Dense
+from ..emit.following import runs_of_following
 from ..emit.early_loads import Loads
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
@@ -75,6 +77,10 @@ class SplitEngine(Engine):
         """Return the phase, and what blocks load in runs (device/stream.cuh). None: they load atoms one by one."""
         return phase, None
 
+    def pair(self, unit: Unit) -> Following | None:
+        """Return the pair of passes of which the second follows the first at once (device/following.cuh)."""
+        return None
+
     def dense(self, schedule: Any, phase: Split) -> Dense | None:
         """Return how teams of a block's threads lie along a dense axis (device/split_dense.cuh). None: none does."""
         return None
@@ -122,6 +128,10 @@ class SplitKernels:
         self.runs: Runs | None = None
         if self.folds and not (self.persistent or self.dense):
             phase, self.runs = engine.runs(phase, unit)
+        self.pair = f = engine.pair(unit)
+        self.follows = f is not None and phase is f.then
+        if f is not None and self.follows:
+            self.runs = runs_of_following(f, unit)
         self.phase, self.lane = phase, phase.lane is not None
         # Scans read atoms twice, and teams along an axis an element in several loads.
         self.text = unit.text(phase, engine.streams and not (phase.scans or self.dense))
@@ -161,7 +171,9 @@ class SplitKernels:
 
     def structs(self) -> list[str]:
         """Return the lines of all structs that the kernels use."""
-        body = PhaseStruct(self.text, self.phase, self.totals, self.loads, runs=self.runs).lines()
+        body = PhaseStruct(
+            self.text, self.phase, self.totals, self.loads, runs=self.runs, following=self.pair
+        ).lines()
         more = self.engine.structs(self)
         name, listed = ("AllTiles", [LISTED]) if self.lists else ("Phase", [])
         return [

@@ -1,0 +1,133 @@
+// The pass that follows at once where a tile lies within a block (language/following.py), after that of stream.cuh.
+//
+//     following<Stream>
+//         What a block does when it has left its tiles: each atom gets what its tile left (`Phase::after`), and stores
+//         (`Phase::put`). Elements that both passes read are still in registers.
+//     follow_shared<Phase, T, I>(phase, first_tile)
+//         The kernel that then runs for tiles that blocks share. Its shares of atoms, and the partition, are those of the
+//         first kernel. The last blocks come first: L2 may still hold what they read.
+//
+// Phase has, beside what stream.cuh asks for, what emit/following.py emits.
+#pragma once
+#include "stream_shares.cuh"
+
+namespace ev {
+
+template <class Phase, bool GoesOn> struct after_of { struct type {}; };
+template <class Phase> struct after_of<Phase, true> { using type = typename Phase::After; };
+
+template <class Stream> struct following {
+  using pos = typename Stream::pos;
+  using Phase = typename Stream::Of;
+  using After = typename Stream::After;
+  using Ends = typename Stream::Ends;
+  static constexpr int T = Stream::threads, S = Stream::S, I = S / T, R = Stream::R, W = T / 32;
+  struct Ending { Ends own; int next; };  // where tiles end in a thread's slots, and the next end in its warp; S: there is none
+
+  const Stream& stream;
+  Ending* endings;  // of each thread
+  int* firsts;      // of each warp: the first end in it, or S. Then: how many slots the tile has that began before the block
+
+  // Before the block's tiles are left. head: that number of slots; thread 0 has it.
+  EV_DEVICE void note(Ends own, int head) const {
+    const unsigned with = ballot(full_warp, own != 0), later = with & lanes_above(lane_rank());
+    const int first = own != 0 ? Stream::own_slot() + lowest_bit(own) : S;
+    const int next = shuffle_from(full_warp, first, later != 0 ? lowest_bit(later) : lane_rank());
+    endings[thread_rank()] = {own, later != 0 ? next : S};
+    if (lane_rank() == (with != 0 ? lowest_bit(with) : 0)) firsts[warp_rank()] = first;
+    if (thread_rank() == 0) firsts[W] = head;
+  }
+  // After all are left.
+  EV_DEVICE void store(pos z0, pos z1, const typename Stream::Loaded& loaded) const {
+    if (!loaded.whole || !stream.phase.stores_are_aligned()) return store_each(z0, (int)(z1 - z0));
+    const int head = firsts[W], beyond = first_after(warp_rank());
+    #pragma unroll
+    for (int j = 0; j < I / R; ++j) {
+      const int slot = Stream::run_slot(j);
+      const Ending in = endings[slot / I];
+      typename Phase::Stored found[R];
+      bool here[R], all = true;
+      #pragma unroll
+      for (int k = 0; k < R; ++k) {
+        const int end = end_of(in, slot + k, beyond);
+        here[k] = slot + k >= head && end < S;
+        if (here[k]) stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, stream.after_at(end));
+        all = all && here[k];
+      }
+      if (all) stream.phase.store_run(z0 + slot, found);
+      #pragma unroll
+      for (int k = 0; k < R; ++k)
+        if (!all && here[k]) stream.phase.store_one(z0 + slot + k, found[k]);
+    }
+  }
+
+private:
+  // The slot in which the tile of a slot ends, S if that is in a later block.
+  static EV_DEVICE int end_of(const Ending& in, int slot, int beyond) {
+    const Ends rest = in.own >> (slot % I);
+    return rest != 0 ? slot + lowest_bit(rest) : in.next < S ? in.next : beyond;
+  }
+  EV_DEVICE int first_after(int warp) const {
+    int first = S;
+    #pragma unroll
+    for (int w = W - 1; w > 0; --w)
+      if (w > warp && firsts[w] < S) first = firsts[w];
+    return first;
+  }
+  // The same where runs are not whole: at the last atoms, and for arrays that are not aligned.
+  EV_DEVICE void store_each(pos z0, int count) const {
+    #pragma unroll 1
+    for (int slot = thread_rank(); slot < count; slot += T) {
+      const int end = end_of(endings[slot / I], slot, first_after(slot / (32 * I)));
+      if (slot >= firsts[W] && end < S) stream.phase.put_one(z0 + slot, stream.after_at(end));
+    }
+  }
+};
+
+template <class Phase, int array = 0> EV_DEVICE void load_all(const Phase& phase, typename Phase::Run& run, typename Phase::pos atom) {
+  if constexpr (array < Phase::run_arrays) {
+    phase.template load_run<array>(run, atom);
+    load_all<Phase, array + 1>(phase, run, atom);
+  }
+}
+
+template <class Phase, int T, int I> EV_DEVICE void follow_shared(const Phase& phase, const typename Phase::pos* first_tile) {
+  using pos = typename Phase::pos;
+  using After = typename Phase::After;
+  constexpr int R = Phase::run;
+  const stream_shares<Phase, T, I> shares(phase);
+  if (shares.atoms == 0) return;
+  const int block = block_count() - 1 - block_rank();
+  const pos z0 = shares.cut(block), z1 = shares.cut(block + 1);
+  const pos t0 = shares.tile(load_cached(first_tile + block)), t1 = shares.tile(load_cached(first_tile + block + 1));
+  pos head = z0, open = z1;  // the atoms before `head`, and those from `open` on, are of tiles that blocks share
+  if (t0 < t1 && phase.begin(t0) < z0) head = phase.end(t0);
+  if (t1 < shares.tiles && phase.begin(t1) < z1) open = phase.begin(t1) > z0 ? phase.begin(t1) : z0;
+  if (head == z0 && open == z1) return;
+  const bool aligned = phase.runs_are_aligned() && phase.stores_are_aligned();
+  auto at = [&](int j) { return z0 + (j * T + thread_rank()) * R; };
+  auto whole = [&](pos first) { return aligned && (first + R <= head || (first >= open && first + R <= z1)); };
+  typename Phase::Run runs[I / R];
+  #pragma unroll
+  for (int j = 0; j < I / R; ++j)
+    if (whole(at(j))) load_all(phase, runs[j], at(j));
+  After of_head = {}, of_open = {};
+  if (head > z0) of_head = phase.enter(t0);
+  if (open < z1) of_open = phase.enter(t1);
+  #pragma unroll
+  for (int j = 0; j < I / R; ++j) {
+    const pos first = at(j);
+    if (whole(first)) {
+      typename Phase::Stored found[R];
+      #pragma unroll
+      for (int k = 0; k < R; ++k) phase.put(found[k], first + k, runs[j], k, first < head ? of_head : of_open);
+      phase.store_run(first, found);
+    } else {
+      #pragma unroll
+      for (int k = 0; k < R; ++k)
+        if (first + k < head || (first + k >= open && first + k < z1)) phase.put_one(first + k, first + k < head ? of_head : of_open);
+    }
+  }
+}
+
+}  // namespace ev
