@@ -16,21 +16,16 @@ from .phases import Once, Phases, Split
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """A phase, and the next one, `then`, which stores an element for each atom and reads nothing else of the tile.
+    """A phase, and the next one, `then`, which stores an element for each atom, and reads nothing else of the tile.
 
+    store: the only effect of `then`, at the atom, after all else.
     after: the statements that make the state of `then` of the accumulators of `first`, as the workspace does.
     """
 
     first: Split
     then: Split
+    store: ir.Store
     after: ir.Block
-
-    @property
-    def store(self) -> ir.Store:
-        """The only effect of `then`: a store at the atom, after all else."""
-        last = self.then.pass_.body[-1]
-        assert isinstance(last, ir.Store)
-        return last
 
 
 def following(made: Phases, number: int) -> Following | None:
@@ -46,14 +41,13 @@ def _pair(made: Phases, number: int) -> Following | None:
     first, then = made.phases[number : number + 2]
     if not (isinstance(first, Split) and isinstance(then, Split)) or made.repeats:
         return None
-    if first.path != then.path or not _only_stores(then) or first.grid or first.lanes is not None:
+    if first.path != then.path or first.grid or first.lanes is not None:
         return None
-    kept = _kept_alone(first)
+    kept, store = _kept_alone(first), _only_store(then)
     others = [p for p in made.phases if p is not first and p is not then]
-    if kept is None or any(kept.keys() & _read(p) for p in others):
+    if kept is None or store is None or any(kept.keys() & _read(p) for p in others):
         return None
-    stored = then.pass_.body[-1].array  # type: ignore[union-attr]
-    if stored in _read(first) | walk.arrays_read(then.enter) | walk.arrays_read(then.pass_.body):
+    if store.array in _read(first) | _read(then):
         return None
 
     def known(e: ir.Expr) -> ir.Expr | None:
@@ -66,18 +60,19 @@ def _pair(made: Phases, number: int) -> Following | None:
     rest = tuple(
         s for s in entered if not (isinstance(s, ir.Assign) and s.var == s.value and s.var in again)
     )
-    return Following(first, then, (*made_of, *rest))
+    return Following(first, then, store, (*made_of, *rest))
 
 
-def _only_stores(phase: Split) -> bool:
-    """Whether a pass computes one element at each atom, of the atom and the state alone, and stores it there."""
-    if not phase.pass_.body or phase.pass_.accumulators or phase.scans or phase.leave or phase.grid:
-        return False
-    *before, last = phase.pass_.body
-    plain = all(isinstance(s, ir.Assign) and not s.var.length for s in before)
-    if not plain or not isinstance(last, ir.Store) or last.indices != (phase.pass_.atom,):
-        return False
-    return phase.tile not in walk.variables_read(phase.pass_.body)
+def _only_store(phase: Split) -> ir.Store | None:
+    """Return what a pass stores, if it computes one element at each atom, of the atom and the state alone."""
+    if phase.lanes is not None or phase.pass_.accumulators or phase.scans or phase.leave:
+        return None
+    match phase.pass_.body:
+        case (*before, ir.Store(indices=indices) as store) if indices == (phase.pass_.atom,):
+            plain = all(isinstance(s, ir.Assign) and not s.var.length for s in before)
+            alone = phase.tile not in walk.variables_read(phase.pass_.body)
+            return store if plain and alone else None
+    return None
 
 
 def _kept_alone(phase: Split) -> dict[ir.Array, ir.Expr] | None:

@@ -145,9 +145,10 @@ class PhaseStruct:
         f, given = self.following, (self.text, self.stepping)
         if f is not None and self.phase is f.then:
             return [*loads_of(runs, *given, self.atom), *functions_of_following(f, self, runs)]
+        plain = self.step()
         step = functions_of(runs, *given, self.phase.pass_.body, self.atom)
         more = functions_of_following(f, self, runs) if f else []
-        return [*self.step(), *step, *more]
+        return [*plain, *step, *more]
 
     def reads_and_effects(self) -> list[str]:
         """Emit a step with effects in two parts: `read`, up to the first effect, and `take`, which has what that read.

@@ -80,11 +80,11 @@ def functions_of(
 
     stepping: makes a writer for functions that step over an atom, which is named `atom`.
     """
-    step = stepping()
+    loads, step = loads_of(runs, text, stepping, atom), stepping()
     step.text.loaded = {e: runs.held(e) for e in runs.names}
     step.block(body)
     return [
-        *loads_of(runs, text, stepping, atom),
+        *loads,
         f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
         *step.lines,
         "  }",

@@ -17,8 +17,8 @@ from evenly.schedules.contract import Sizes, ceil_div
 
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
 from ..emit.dense import Dense
-from ..emit.following import runs_of_following
 from ..emit.early_loads import Loads
+from ..emit.following import runs_of_following
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
 from ..emit.runs import Runs
