@@ -127,3 +127,20 @@ def test_it_is_for_blocks_that_load_in_runs() -> None:
     assert not any("follow" in name for name in names(shares, schedule=plain))
     listed = ev.NonzeroSplit(block=64, items=4, run=4, hypersparse=True)
     assert not any("follow" in name for name in names(shares, schedule=listed))
+
+
+@ev.kernel
+def bounded(R, x, out):
+    """A tile leaves two numbers, where it has been reduced to one."""
+    for t in R.tiles():
+        total = sum(x[k] for k in R.atoms(t))
+        low, high = total - 1.0, total + 1.0
+        for k in R.atoms(t):
+            out[k] = min(max(x[k], low), high)
+
+
+def test_it_needs_room_in_shared_memory() -> None:
+    large = ev.NonzeroSplit(block=256, items=16, run=4)
+    assert any("follow" in name for name in names(shares, schedule=large))
+    assert any("follow" in name for name in names(bounded))
+    assert not any("follow" in name for name in names(bounded, schedule=large))

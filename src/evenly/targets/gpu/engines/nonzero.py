@@ -8,12 +8,16 @@ import numpy as np
 
 from evenly.language.following import Following
 from evenly.language.phases import Split
+from evenly.language.types import POS, struct_bytes
 
 from ..emit.runs import Runs, runs_of
+from ..emit.statements import fields_of
 from ..emit.unit import Unit, device_counts
 from ..engine import Counts
 from .by_block import BlockEngine, of_warps
 from .split import SplitKernels
+
+SHARED = 48 * 1024  # bytes that a block has without asking for more
 
 
 class NonzeroEngine(BlockEngine):
@@ -26,10 +30,12 @@ class NonzeroEngine(BlockEngine):
         return runs_of(phase, unit)
 
     def pair(self, unit: Unit) -> Following | None:
-        f, listed = unit.following, getattr(unit.schedule, "hypersparse", False)
-        if f is None or listed or device_counts(f.first.layout):
+        f, schedule = unit.following, unit.schedule
+        if f is None or getattr(schedule, "hypersparse", False) or device_counts(f.first.layout):
             return None
-        return f if runs_of(f.first, unit)[1] else None
+        if runs_of(f.first, unit)[1] is None or _shared(f, schedule, unit.position) > SHARED:
+            return None
+        return f
 
     def lists(self, made: SplitKernels) -> bool:
         wanted = getattr(made.schedule, "hypersparse", False)
@@ -66,6 +72,19 @@ class NonzeroEngine(BlockEngine):
         share = schedule.block * schedule.items
         cuts = np.minimum(np.arange(blocks + 1) * share, offsets[-1])
         return of_warps(schedule, np.diff(cuts))
+
+
+def _shared(f: Following, schedule: Any, position: int) -> int:
+    """Return the bytes of shared memory of a block that goes on with the pass that follows (device/stream.cuh)."""
+    fields = fields_of(f.first.pass_.accumulators)
+    value, after = (
+        struct_bytes(position if v.type is POS else v.type.dtype.itemsize for v in variables)
+        for variables in (fields, f.then.state)
+    )
+    block, slots = schedule.block, schedule.block * schedule.items
+    values = (slots + slots // 8 + block) * value  # one is left out after every eight, or more
+    afters = slots * after if after > value else 0
+    return int(slots + values + afters + block * (8 if schedule.items <= 32 else 16))
 
 
 def shape(made: SplitKernels) -> str:
