@@ -59,7 +59,7 @@ struct Phase {
   EV_DEVICE void gather(Run& run, pos v_k, int item) const {
   }
   EV_DEVICE void step_run(Value& acc, pos v_k, const Run& run, int item) const {
-    acc.v_total = acc.v_total + run.e0[item];
+    acc.v_total = run.e0[item];
   }
   struct After { float v_total_1; };
   EV_DEVICE After after(pos v_row, const Value& value) const {

@@ -146,7 +146,7 @@ class PhaseStruct:
         if f is not None and self.phase is f.then:
             return [*loads_of(runs, *given, self.atom), *functions_of_following(f, self, runs)]
         plain = self.step()
-        step = functions_of(runs, *given, self.phase.pass_.body, self.atom)
+        step = functions_of(runs, *given, self.phase.pass_, self.atom)
         more = functions_of_following(f, self, runs) if f else []
         return [*plain, *step, *more]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates, read_at_atom, sharing
+from evenly.language.combine import contributed_once
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
 
@@ -74,15 +75,16 @@ def _waits_for(e: ir.Element, known: Collection[ir.Element]) -> bool:
 
 
 def functions_of(
-    runs: Runs, text: Text, stepping: Callable[[], Writer], body: ir.Block, atom: str
+    runs: Runs, text: Text, stepping: Callable[[], Writer], s: ir.Pass, atom: str
 ) -> list[str]:
-    """Return the members of a phase that load a run, gather for it, and let an atom of it contribute.
+    """Return the members of a phase that load a run, gather for it, and let an atom of it contribute to an identity.
 
     stepping: makes a writer for functions that step over an atom, which is named `atom`.
     """
     loads, step = loads_of(runs, text, stepping, atom), stepping()
     step.text.loaded = {e: runs.held(e) for e in runs.names}
-    step.block(body)
+    step.fresh = contributed_once(s)
+    step.block(s.body)
     return [
         *loads,
         f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
