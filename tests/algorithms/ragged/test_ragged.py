@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.segment_sort import RUN, sorting
 from evenly.kit.planned import Planned
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
@@ -193,7 +194,7 @@ def test_infinities_and_nan(target: str) -> None:
     assert order[7:11].tolist() == [8, 7, 9, 10]
 
 
-@pytest.mark.parametrize("length", [10, 33, 65, 200])
+@pytest.mark.parametrize("length", [10, 33, 65, 200, 1200])
 def test_sorting_moves_values_and_is_stable(length: int) -> None:
     rng = np.random.default_rng(0)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, length, 30))])
@@ -208,6 +209,20 @@ def test_sorting_moves_values_and_is_stable(length: int) -> None:
         assert (found.dtype, found.tolist()) == (keys.dtype, keys[order].tolist())
         assert at.tolist() == order.tolist()
         assert same.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("descending", [False, True])
+def test_places_may_take_64_bits(descending: bool, target: str) -> None:
+    rng = np.random.default_rng(0)
+    offsets = np.array([0, 3, 3, 40, 400])
+    keys = rng.integers(0, 9, 400).astype(np.float32)
+    found, order, *spare = (np.empty(400, t) for t in (np.float32, np.int32) * 2)
+    sort = sorting(descending, np.int64)
+    sort.on(target)(ev.ragged(offsets), keys, np.int64(RUN), found, order, *spare)
+    expected, places = R.segment_sort(keys, offsets, descending=descending, target="python")
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(order, places)
 
 
 def test_lengths_instead_of_offsets() -> None:

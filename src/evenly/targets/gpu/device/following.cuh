@@ -45,13 +45,17 @@ template <class Stream> struct following {
     for (int j = 0; j < I / R; ++j) {
       const int slot = Stream::run_slot(j);
       const Ending in = endings[slot / I];
+      const Ends ends = in.own >> (slot % I);
+      int end = end_of(in, slot + R - 1, beyond);
       typename Phase::Stored found[R];
+      After after = {};
       bool here[R], all = true;
       #pragma unroll
-      for (int k = 0; k < R; ++k) {
-        const int end = end_of(in, slot + k, beyond);
+      for (int k = R - 1; k >= 0; --k) {  // backwards, since most share their tile with the next
+        if (k < R - 1 && (ends >> k & 1)) end = slot + k;
+        if (end < S && (k == R - 1 || (ends >> k & 1))) after = stream.after_at(end);
         here[k] = slot + k >= head && end < S;
-        if (here[k]) stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, stream.after_at(end));
+        if (here[k]) stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
         all = all && here[k];
       }
       if (all) stream.phase.store_run(z0 + slot, found);
@@ -111,6 +115,8 @@ template <class Phase, int T, int I> EV_DEVICE void follow_shared(const Phase& p
   #pragma unroll
   for (int j = 0; j < I / R; ++j)
     if (whole(at(j))) load_all(phase, runs[j], at(j));
+  #pragma unroll
+  for (int j = 0; j < I / R; ++j) runs[j].pin();  // or each would be asked for where it is used
   After of_head = {}, of_open = {};
   if (head > z0) of_head = phase.enter(t0);
   if (open < z1) of_open = phase.enter(t1);

@@ -78,7 +78,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     for (int i = 0; i < per; ++i) v[i] = chunk.each[i];
   }
 
-  static constexpr bool in_place = sizeof(After) <= sizeof(Value) && alignof(After) <= alignof(Value);
+  static constexpr bool in_place = sizeof(After) <= sizeof(Value) && sizeof(Value) % alignof(After) == 0;
   EV_DEVICE After& after_at(int slot) const {
     if constexpr (in_place) return *reinterpret_cast<After*>(values + place(slot));
     else return afters[slot];

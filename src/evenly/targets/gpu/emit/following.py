@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from evenly.language import ir
 from evenly.language.accesses import at_atoms, contiguous_reads
 from evenly.language.following import Following
+from evenly.language.types import POS, struct_bytes
 
 from .expressions import ctype
 from .runs import Runs
@@ -72,10 +74,18 @@ def _after(f: Following, struct: PhaseStruct, state: dict[ir.Var, str]) -> list[
     )
     writer.block(f.after, after=tuple(state))
     values = ", ".join(writer.text.var(v) for v in state)
+    size = 0 if any(v.type is POS for v in state) else struct_bytes(_sizes(state))
+    aligned = f"alignas({size}) " if size in (8, 16) else ""  # words that are read at once
     return [
-        "  struct After {" + "".join(f" {ctype(v.type)} {m};" for v, m in state.items()) + " };",
+        f"  struct {aligned}After {{"
+        + "".join(f" {ctype(v.type)} {m};" for v, m in state.items())
+        + " };",
         f"  EV_DEVICE After after(pos {struct.tile}, const Value& value) const {{",
         *writer.lines,
         f"    return {{{values}}};",
         "  }",
     ]
+
+
+def _sizes(variables: Iterable[ir.Var]) -> list[int]:
+    return [v.type.dtype.itemsize for v in variables]
