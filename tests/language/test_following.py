@@ -38,10 +38,10 @@ def shares(R, x, out):
 
 
 @ev.kernel
-def weighted(R, x, out, w, scale):
-    """It reads another array, too, and what each tile has of one."""
+def weighted(R, x, out, w):
+    """It reads another array, too."""
     for t in R.tiles():
-        total = sum(x[k] for k in R.atoms(t)) * scale[t]
+        total = sum(x[k] for k in R.atoms(t))
         for k in R.atoms(t):
             part = w[k] * x[k]
             out[k] = part / total
@@ -56,9 +56,8 @@ def only_of_the_tile(R, x, out):
 
 
 def test_a_pass_that_stores_at_its_atoms_follows() -> None:
-    five, three = np.ones(5, np.float32), np.ones(3, np.float32)
     assert names(shares) == SHARES
-    assert names(weighted, five, three) == SHARES
+    assert names(weighted, np.ones(5, np.float32)) == SHARES
     assert names(only_of_the_tile) == SHARES
 
 
@@ -96,6 +95,14 @@ def numbered(R, x, out):
 
 
 @ev.kernel
+def by_length(R, x, out):
+    for t in R.tiles():
+        mean = sum(x[k] for k in R.atoms(t)) / (R.end(t) - R.begin(t))
+        for k in R.atoms(t):
+            out[k] = x[k] - mean
+
+
+@ev.kernel
 def at_times(R, x, out):
     for t in R.tiles():
         total = sum(x[k] for k in R.atoms(t))
@@ -115,7 +122,9 @@ def used_again(R, x, out, totals):
 
 
 @pytest.mark.parametrize(
-    "kernel", [with_totals, in_place, turned, numbered, at_times, used_again], ids=lambda k: k.name
+    "kernel",
+    [with_totals, in_place, turned, numbered, by_length, at_times, used_again],
+    ids=lambda k: k.name,
 )
 def test_others_have_a_launch_of_their_own(kernel: Any) -> None:
     more = (np.empty(3, np.float32),) if "totals" in kernel.parameters else ()

@@ -137,9 +137,10 @@ def precedes(a, b, descending):
 @func
 def exponentials(a, b):
     """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
-    if a[1] == 0:  # known when an element joins none: it costs no exponential
-        return b
-    factor = 1.0 if a[0] == b[0] else math.exp(-abs(a[0] - b[0]))
-    if a[0] >= b[0]:
-        return a[0], a[1] + b[1] * factor
-    return b[0], a[1] * factor + b[1]
+    apart = 0.0 if a[0] == b[0] else a[0] - b[0]  # of infinities, too
+    factor = math.exp(-abs(apart))
+    greater = a[0] >= b[0]
+    m, s = (a[0] if greater else b[0]), (a[1] if greater else b[1])
+    return m, s + (
+        b[1] if greater else a[1]
+    ) * factor  # without a branch: neighbours would wait for each other

@@ -57,14 +57,12 @@ def _extreme(t: Scalar, highest: bool) -> ir.Const:
 def contributed_once(s: ir.Pass) -> frozenset[ir.Var]:
     """Return the first fields of the accumulators to which an atom contributes at most once.
 
-    In accumulators of the atom's own, which hold the identity, the contribution then takes its place. That of a user's
-    function may have another identity than it says, so it is combined.
+    In accumulators of the atom's own, which hold the identity, the contribution then takes its place.
     """
     count: dict[ir.Var, int] = {}
     for x, looped in _contributions(s.body, False):
         count[x.accumulator.fields[0]] = count.get(x.accumulator.fields[0], 0) + 1 + looped
-    known = (a.fields[0] for a in s.accumulators if a.op != "reduce")
-    return frozenset(v for v in known if count.get(v) == 1)
+    return frozenset(a.fields[0] for a in s.accumulators if count.get(a.fields[0]) == 1)
 
 
 def _contributions(block: ir.Block, looped: bool) -> Iterator[tuple[ir.Accumulate, bool]]:

@@ -60,7 +60,10 @@ def _pair(made: Phases, number: int) -> Following | None:
     rest = tuple(
         s for s in entered if not (isinstance(s, ir.Assign) and s.var == s.value and s.var in again)
     )
-    return Following(first, then, store, (*made_of, *rest))
+    after = (*made_of, *rest)
+    if first.tile in walk.variables_read(after):
+        return None  # blocks know where a tile ends, and not which one it is
+    return Following(first, then, store, after)
 
 
 def _only_store(phase: Split) -> ir.Store | None:

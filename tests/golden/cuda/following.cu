@@ -62,7 +62,7 @@ struct Phase {
     acc.v_total = run.e0[item];
   }
   struct After { float v_total_1; };
-  EV_DEVICE After after(pos v_row, const Value& value) const {
+  EV_DEVICE After after(const Value& value) const {
     float v_total_1 = 0.0f + value.v_total;
     return {v_total_1};
   }

@@ -37,10 +37,11 @@ template <class Stream> struct following {
     if (lane_rank() == (with != 0 ? lowest_bit(with) : 0)) firsts[warp_rank()] = first;
     if (thread_rank() == 0) firsts[W] = head;
   }
+  EV_DEVICE int head() const { return firsts[W]; }
   // After all are left.
   EV_DEVICE void store(pos z0, pos z1, const typename Stream::Loaded& loaded) const {
     if (!loaded.whole || !stream.phase.stores_are_aligned()) return store_each(z0, (int)(z1 - z0));
-    const int head = firsts[W], beyond = first_after(warp_rank());
+    const int before = head(), beyond = first_after(warp_rank());
     #pragma unroll
     for (int j = 0; j < I / R; ++j) {
       const int slot = Stream::run_slot(j);
@@ -54,8 +55,8 @@ template <class Stream> struct following {
       for (int k = R - 1; k >= 0; --k) {  // backwards, since most share their tile with the next
         if (k < R - 1 && (ends >> k & 1)) end = slot + k;
         if (end < S && (k == R - 1 || (ends >> k & 1))) after = stream.after_at(end);
-        here[k] = slot + k >= head && end < S;
-        if (here[k]) stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
+        here[k] = slot + k >= before && end < S;
+        stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
         all = all && here[k];
       }
       if (all) stream.phase.store_run(z0 + slot, found);
@@ -83,7 +84,7 @@ private:
     #pragma unroll 1
     for (int slot = thread_rank(); slot < count; slot += T) {
       const int end = end_of(endings[slot / I], slot, first_after(slot / (32 * I)));
-      if (slot >= firsts[W] && end < S) stream.phase.put_one(z0 + slot, stream.after_at(end));
+      if (slot >= head() && end < S) stream.phase.put_one(z0 + slot, stream.after_at(end));
     }
   }
 };

@@ -195,17 +195,26 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     const Value value = values[place(slot)];
     return of.begin < b.z0 + (pos)(thread * I) ? Phase::then(opens[thread], value) : value;
   }
-  // Leaves the tiles, but for the first one if it began before the block, which thread 0 hands to the link.
-  template <class Link> EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Link& link, Grid& grid) const {
+  // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
+  template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
     if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
+  }
+  // Leaves the other tiles that end in the block.
+  EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Grid& grid) const {
     each_tile(b, of_first, [&](pos tile, const Extent& of) {
-      if constexpr (GoesOn) {
-        if (of.begin < of.end && of.begin >= b.z0) after_at((int)(of.end - 1 - b.z0)) = phase.after(tile, part(b, of));
-      } else {
-        if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
-        else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
-      }
+      if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
+      else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
     });
+  }
+  // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
+  // of it. before: the part of the tile that was open before the thread's slots.
+  EV_DEVICE void leave_own(const Ends own, const Value& before, int head) const {
+    #pragma unroll 1
+    for (Ends rest = own; rest != 0; rest &= rest - 1) {
+      const int slot = own_slot() + lowest_bit(rest);
+      const Value value = values[place(slot)];
+      if (slot >= head) after_at(slot) = phase.after(rest == own ? Phase::then(before, value) : value);
+    }
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
     const auto own = this->by_number(block_rank(), block_count());
@@ -243,11 +252,13 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
     if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
     barrier();
-    leave(b, of_first, link, grid);
+    leave_head(b, of_first, link);
     if constexpr (GoesOn) {
+      leave_own(own, before.value, goes_on.head());
       barrier();
       goes_on.store(z0, z1, loaded);
     } else {
+      leave(b, of_first, grid);
       if (shares::looks(here)) leave_of_wide(first_tile, grid);
       leave_unlisted<T>(phase, grid);
     }

@@ -69,7 +69,6 @@ def _after(f: Following, struct: PhaseStruct, state: dict[ir.Var, str]) -> list[
     """Emit what a tile leaves to its atoms, which other tiles leave in the workspace."""
     writer = struct.writer(
         f.first.pass_.at,
-        tile={f.first.tile: struct.tile},
         fields={v: f"value.{m}" for v, m in struct.fields.items()},
     )
     writer.block(f.after, after=tuple(state))
@@ -80,7 +79,7 @@ def _after(f: Following, struct: PhaseStruct, state: dict[ir.Var, str]) -> list[
         f"  struct {aligned}After {{"
         + "".join(f" {ctype(v.type)} {m};" for v, m in state.items())
         + " };",
-        f"  EV_DEVICE After after(pos {struct.tile}, const Value& value) const {{",
+        "  EV_DEVICE After after(const Value& value) const {",
         *writer.lines,
         f"    return {{{values}}};",
         "  }",
