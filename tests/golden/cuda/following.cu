@@ -183,9 +183,10 @@ EV_KERNEL(128) shares_1(const int* __restrict__ pa_A_offsets,
     float* __restrict__ pa_out,
     long long a_A_offsets_extent0,
     long long a_A_indices_extent0,
-    const pos* __restrict__ first_tile) {
+    const pos* __restrict__ first_tile,
+    int main_blocks) {
   const Phase phase{pa_A_offsets, pa_kept_total_1, pa_A_values, pa_out, a_A_offsets_extent0, a_A_indices_extent0};
-  ev::follow_shared<Phase, 128, 8>(phase, first_tile);
+  ev::follow_shared<Phase, 128, 8>(phase, first_tile, main_blocks);
 }
 
 EV_KERNEL(256) shares_1_partition(const int* __restrict__ pa_A_offsets,

@@ -160,7 +160,7 @@ def follows(kernel: Any = shares, matrix: Any = SHORT) -> None:
     made = type(kernel)(kernel.function)
     layout = ev.csr(matrix)
     out = np.full(layout.num_atoms, np.nan, np.float32)
-    made[ev.NonzeroSplit(block=64, items=4, run=4)].on("simt")(layout, out)
+    made[ev.NonzeroSplit(block=64, items=8, run=2)].on("simt")(layout, out)
 
 
 def persistent() -> None:

@@ -19,6 +19,7 @@ SCHEDULES = (
     ev.NonzeroSplit(block=64, items=4, run=2),
     ev.NonzeroSplit(block=32, items=8, run=4),
     ev.NonzeroSplit(block=96, items=4, run=4),
+    ev.NonzeroSplit(block=64, items=16, run=2),
 )
 
 

@@ -51,7 +51,7 @@ streams_over_empty_tiles: Run = functools.partial(
     programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
 )
 follows: Run = programs.follows
-follows_long: Run = functools.partial(programs.follows, matrix=programs.LONG)
+follows_long: Run = functools.partial(programs.follows, matrix=programs.rows([151, 149, 0, 901]))
 follows_more: Run = functools.partial(programs.follows, programs.bounded)
 streams_short: Run = functools.partial(programs.streams, programs.rows([1] * 100))
 share: Run = programs.share
@@ -246,7 +246,8 @@ LIMITS = [
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
-    Mutant("following.cuh", "if (first + k < head || (first + k >= open && first + k < z1)) phase.put_one(first + k, first + k < head ? of_head : of_open);", "&& first + k < z1", "", follows_long, "bounds|race"),
+    Mutant("following.cuh", "if (first + k >= start && first + k < stop) phase.put_one(first + k, after);", " && first + k < stop", "", follows_long, "bounds|race"),
+    Mutant("following.cuh", "if (share < 0 || shares.atoms == 0) return;", "share < 0 || ", "", follows_long, "bounds"),
     Mutant("chunk.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
     Mutant("chunk.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
     Mutant("chunk.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),

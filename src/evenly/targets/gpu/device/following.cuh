@@ -3,9 +3,10 @@
 //     following<Stream>
 //         What a block does when it has left its tiles: each atom gets what its tile left (`Phase::after`), and stores
 //         (`Phase::put`). Elements that both passes read are still in registers.
-//     follow_shared<Phase, T, I>(phase, first_tile)
-//         The kernel that then runs for tiles that blocks share. Its shares of atoms, and the partition, are those of the
-//         first kernel. The last blocks come first: L2 may still hold what they read.
+//     follow_shared<Phase, T, I>(phase, first_tile, main_blocks)
+//         The kernel that then runs for tiles that blocks share. The shares of atoms, and the partition, are those of the
+//         first kernel, of main_blocks blocks. A warp takes a share, since most have little left, the last ones first: L2
+//         may still hold what they read. Number of blocks: at least ceil(main_blocks / (T / 32)).
 //
 // Phase has, beside what stream.cuh asks for, what emit/following.py emits.
 #pragma once
@@ -89,51 +90,69 @@ private:
   }
 };
 
-template <class Phase, int array = 0> EV_DEVICE void load_all(const Phase& phase, typename Phase::Run& run, typename Phase::pos atom) {
-  if constexpr (array < Phase::run_arrays) {
-    phase.template load_run<array>(run, atom);
-    load_all<Phase, array + 1>(phase, run, atom);
-  }
-}
-
-template <class Phase, int T, int I> EV_DEVICE void follow_shared(const Phase& phase, const typename Phase::pos* first_tile) {
+// A warp's walk over atoms of one tile.
+template <class Phase> struct follower {
   using pos = typename Phase::pos;
   using After = typename Phase::After;
-  constexpr int R = Phase::run;
-  const stream_shares<Phase, T, I> shares(phase);
-  if (shares.atoms == 0) return;
-  const int block = block_count() - 1 - block_rank();
-  const pos z0 = shares.cut(block), z1 = shares.cut(block + 1);
-  const pos t0 = shares.tile(load_cached(first_tile + block)), t1 = shares.tile(load_cached(first_tile + block + 1));
-  pos head = z0, open = z1;  // the atoms before `head`, and those from `open` on, are of tiles that blocks share
-  if (t0 < t1 && phase.begin(t0) < z0) head = phase.end(t0);
-  if (t1 < shares.tiles && phase.begin(t1) < z1) open = phase.begin(t1) > z0 ? phase.begin(t1) : z0;
-  if (head == z0 && open == z1) return;
+  using Run = typename Phase::Run;
+  static constexpr int R = Phase::run, batch = 4;  // runs that a lane has under way
+
+  const Phase& phase;
   const bool aligned = phase.runs_are_aligned() && phase.stores_are_aligned();
-  auto at = [&](int j) { return z0 + (j * T + thread_rank()) * R; };
-  auto whole = [&](pos first) { return aligned && (first + R <= head || (first >= open && first + R <= z1)); };
-  typename Phase::Run runs[I / R];
-  #pragma unroll
-  for (int j = 0; j < I / R; ++j)
-    if (whole(at(j))) load_all(phase, runs[j], at(j));
-  #pragma unroll
-  for (int j = 0; j < I / R; ++j) runs[j].pin();  // or each would be asked for where it is used
-  After of_head = {}, of_open = {};
-  if (head > z0) of_head = phase.enter(t0);
-  if (open < z1) of_open = phase.enter(t1);
-  #pragma unroll
-  for (int j = 0; j < I / R; ++j) {
-    const pos first = at(j);
-    if (whole(first)) {
-      typename Phase::Stored found[R];
+
+  EV_DEVICE follower(const Phase& phase) : phase(phase) {}
+  EV_DEVICE void walk(pos start, pos stop, const After& after) const {
+    pos first = (start & -R) + lane_rank() * R;
+    #pragma unroll 1
+    for (; aligned && first - lane_rank() * R >= start && first + ((batch - 1) * 32 + 1) * R <= stop; first += batch * 32 * R) {
+      Run runs[batch];
       #pragma unroll
-      for (int k = 0; k < R; ++k) phase.put(found[k], first + k, runs[j], k, first < head ? of_head : of_open);
-      phase.store_run(first, found);
-    } else {
+      for (int j = 0; j < batch; ++j) load(runs[j], first + j * 32 * R);
       #pragma unroll
-      for (int k = 0; k < R; ++k)
-        if (first + k < head || (first + k >= open && first + k < z1)) phase.put_one(first + k, first + k < head ? of_head : of_open);
+      for (int j = 0; j < batch; ++j) runs[j].pin();  // or each would be asked for where it is used
+      #pragma unroll
+      for (int j = 0; j < batch; ++j) store(runs[j], first + j * 32 * R, after);
     }
+    #pragma unroll 1
+    for (; first < stop; first += 32 * R) {
+      if (aligned && first >= start && first + R <= stop) {
+        Run run;
+        load(run, first);
+        store(run, first, after);
+      } else {
+        for (int k = 0; k < R; ++k)
+          if (first + k >= start && first + k < stop) phase.put_one(first + k, after);
+      }
+    }
+  }
+
+private:
+  template <int array = 0> EV_DEVICE void load(Run& run, pos first) const {
+    if constexpr (array < Phase::run_arrays) {
+      phase.template load_run<array>(run, first);
+      load<array + 1>(run, first);
+    }
+  }
+  EV_DEVICE void store(const Run& run, pos first, const After& after) const {
+    typename Phase::Stored found[R];
+    #pragma unroll
+    for (int k = 0; k < R; ++k) phase.put(found[k], first + k, run, k, after);
+    phase.store_run(first, found);
+  }
+};
+
+template <class Phase, int T, int I> EV_DEVICE void follow_shared(const Phase& phase, const typename Phase::pos* first_tile, int main_blocks) {
+  using pos = typename Phase::pos;
+  const stream_shares<Phase, T, I> shares(phase);
+  const int share = main_blocks - 1 - (block_rank() * (T / 32) + warp_rank());
+  if (share < 0 || shares.atoms == 0) return;
+  const pos z0 = shares.cut(share), z1 = shares.cut(share + 1);
+  const pos t0 = shares.tile(load_cached(first_tile + share)), t1 = shares.tile(load_cached(first_tile + share + 1));
+  const follower<Phase> follows(phase);
+  if (t0 < t1 && phase.begin(t0) < z0) follows.walk(z0, phase.end(t0), phase.enter(t0));
+  if (t1 < shares.tiles) {
+    const pos begin = phase.begin(t1);
+    if (begin < z1) follows.walk(begin > z0 ? begin : z0, z1, phase.enter(t1));
   }
 }
 

@@ -10,6 +10,7 @@ from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.types import POS, struct_bytes
 
+from ..emit.parameters import Parameter
 from ..emit.runs import Runs, runs_of
 from ..emit.statements import fields_of
 from ..emit.unit import Unit, device_counts
@@ -37,6 +38,10 @@ class NonzeroEngine(BlockEngine):
             return None
         return f
 
+    def parameters_of(self, made: SplitKernels) -> list[Parameter]:
+        shares = [Parameter("blocks", "int", name="main")] if made.follows else []
+        return [*super().parameters_of(made), *shares]
+
     def lists(self, made: SplitKernels) -> bool:
         wanted = getattr(made.schedule, "hypersparse", False)
         return wanted and made.folds and not made.persistent and not made.phase.scans
@@ -58,7 +63,7 @@ class NonzeroEngine(BlockEngine):
         if made.pair is None:
             return [f"ev::stream_block<{shape(made)}>(phase, {join}, {totals}, first_tile);"]
         if made.follows:
-            return [f"ev::follow_shared<{shape(made)}>(phase, first_tile);"]
+            return [f"ev::follow_shared<{shape(made)}>(phase, first_tile, main_blocks);"]
         return [f"ev::stream_block<{shape(made)}, true>(phase, {join}, {totals}, first_tile);"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:

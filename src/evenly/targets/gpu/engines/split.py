@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evenly.gpus.gpu import LARGEST, Gpu
+from evenly.gpus.gpu import LARGEST, WARP, Gpu
 from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.scans import running
@@ -162,6 +162,7 @@ class SplitKernels:
             self.persistent,
             self.lists,
             self.dense.lanes * self.dense.vector if self.dense else 0,
+            self.schedule.block // WARP if self.follows else 1,
         )
 
     def scan_words(self) -> int:
@@ -292,6 +293,7 @@ class Launch:
     scan_words: links for what a block leaves open, if blocks look back.
     position: bytes of a position. lists: whether the partition has a list of the tiles that have atoms.
     columns: of a dense axis that a team has at a time; 0: each of them has blocks of its own.
+    shares: of atoms that a block takes.
     """
 
     engine: SplitEngine
@@ -304,6 +306,7 @@ class Launch:
     persistent: bool
     lists: bool
     columns: int
+    shares: int
 
     def __call__(self, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         blocks = self.engine.blocks(self.schedule, sizes, gpu)
@@ -320,7 +323,7 @@ class Launch:
         looks_back = [Buffer(LINKS.name, links * 8, 8)] if links else []
         return Sizing(
             {
-                "tiles": (blocks if lanes else 0, teams),
+                "tiles": (ceil_div(blocks, self.shares) if lanes else 0, teams),
                 "finish": (finish if lanes else 0, along),
                 "partition": (ceil_div(blocks + 1, FINISH_BLOCK), 1),
                 "clear": (min(ceil_div(links, FINISH_BLOCK), gpu.multiprocessors * CLEARING), 1),
