@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from evenly.algorithms.ragged.segment_sort import RUN, sorting
+from evenly.algorithms.ragged.segment_sort import sorting
 from evenly.kit.planned import Planned
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
@@ -212,17 +212,20 @@ def test_sorting_moves_values_and_is_stable(length: int) -> None:
 
 
 @pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
-@pytest.mark.parametrize("descending", [False, True])
-def test_places_may_take_64_bits(descending: bool, target: str) -> None:
+@pytest.mark.parametrize(("descending", "position"), [(False, np.int32), (True, np.int64)])
+def test_two_or_four_runs_are_merged_at_a_time(
+    descending: bool, position: Any, target: str
+) -> None:
     rng = np.random.default_rng(0)
     offsets = np.array([0, 3, 3, 40, 400])
     keys = rng.integers(0, 9, 400).astype(np.float32)
-    found, order, *spare = (np.empty(400, t) for t in (np.float32, np.int32) * 2)
-    sort = sorting(descending, np.int64)
-    sort.on(target)(ev.ragged(offsets), keys, np.int64(RUN), found, order, *spare)
     expected, places = R.segment_sort(keys, offsets, descending=descending, target="python")
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(order, places)
+    for ways in 2, 4:
+        found, order, *spare = (np.empty(400, t) for t in (np.float32, np.int32) * 2)
+        sort = sorting(descending, position, ways)
+        sort.on(target)(ev.ragged(offsets), keys, position(16), found, order, *spare)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(order, places)
 
 
 def test_lengths_instead_of_offsets() -> None:
