@@ -45,7 +45,7 @@ def test_other_tiles_and_few_long_ones_are_shared() -> None:
 
 def test_several_passes_share_where_tiles_do_not_fit() -> None:
     passes = Task(again=True, atom_bytes=4, value_bytes=16)
-    assert chosen(16, passes) == ev.NonzeroSplit(128, 16, run=2)
+    assert chosen(16, passes) == ev.NonzeroSplit(128, 16, run=4)
 
 
 def test_the_model_decides_where_atoms_are_few_or_tiles_mostly_empty() -> None:

@@ -34,8 +34,8 @@ def for_streams(
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
     one = task.streams and task.value_bytes <= ONE
     block, items = held["one" if one else "more"]
-    if not task.streams:  # of several passes, the later ones load more for an atom
-        return s.NonzeroSplit(block, items, run=run_of(2 * task.atom_bytes)), said
+    if not task.streams:  # several passes
+        return s.NonzeroSplit(block, items, run=run), said
     min_blocks = 0 if one or task.width > NARROW else held["blocks"]
     return s.NonzeroSplit(block, items, min_blocks, run), said
 

@@ -1,7 +1,7 @@
 """Sort each list, stably.
 
-A merge sort of all lists at once: runs of 32 or 64 elements are sorted by counting, then neighbouring runs of a list are
-merged, two or four at a time, until the longest list is one run. Each element finds its place by a binary search in
+A merge sort of all lists at once: runs of 32 or 64 elements are sorted by counting, then neighbouring runs of a list
+are merged, two or four at a time, until the longest list is one run. Each element finds its place by a binary search in
 each of the others, so that all threads have equal work, and no element waits for another. Source: the merge sort of
 Satish, Harris, Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs" (2009).
 """
