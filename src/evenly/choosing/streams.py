@@ -33,7 +33,9 @@ def for_streams(
         return s.GroupMapped(max(size, 2), items=max(held["items"], run), run=run), said
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
     one = task.streams and task.value_bytes <= ONE
-    block, items = held["one" if one else "more"]
+    block, items = held[
+        "one" if one else "located" if task.located and task.width > NARROW else "more"
+    ]
     if not task.streams:  # several passes
         return s.NonzeroSplit(block, items, run=run), said
     min_blocks = 0 if one or task.width > NARROW else held["blocks"]

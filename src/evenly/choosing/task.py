@@ -47,6 +47,7 @@ class Task:
     depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
     sums: whether it adds up floats over atoms of a frontier. again: whether several passes over a tile read the same,
     and none gathers. loops: whether atoms have loops of their own, such as searches, whose lengths follow from data.
+    located: whether a reduction tells where its result is, as argmax does.
     """
 
     whole_tiles: bool = False
@@ -66,6 +67,7 @@ class Task:
     sums: bool = False
     again: bool = False
     loops: bool = False
+    located: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -121,7 +123,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     sums = any(_sums_floats(a) for p in over_lists for a in p.accumulators)
     again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
     unknown = any(_loops(p) for p in passes)
-    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown)
+    located = any(a.op in ("argmin", "argmax") for p in passes for a in p.accumulators)
+    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown, located)
 
 
 def of_call(task: Task, binding: Binding) -> Task:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -132,15 +131,3 @@ def precedes(a, b, descending):
     if a[0] == b[0]:
         return a[1] < b[1]
     return (a[0] > b[0]) == descending
-
-
-@func
-def exponentials(a, b):
-    """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
-    apart = 0.0 if a[0] == b[0] else a[0] - b[0]  # of infinities, too
-    factor = math.exp(-abs(apart))
-    greater = a[0] >= b[0]
-    m, s = (a[0] if greater else b[0]), (a[1] if greater else b[1])
-    return m, s + (
-        b[1] if greater else a[1]
-    ) * factor  # without a branch: neighbours would wait for each other

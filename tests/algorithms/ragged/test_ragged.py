@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.segment_reduce import logs_of_exponentials
+from evenly.algorithms.ragged.segment_softmax import softmax
 from evenly.algorithms.ragged.segment_sort import sorting
 from evenly.kit.planned import Planned
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
@@ -192,6 +194,21 @@ def test_infinities_and_nan(target: str) -> None:
     keys, order = R.segment_sort(x, offsets, descending=True, target=target)
     np.testing.assert_array_equal(keys[7:11], [2, nan, 2, nan])
     assert order[7:11].tolist() == [8, 7, 9, 10]
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", ["group 8", "warp", "merge", "nonzero runs"])
+def test_what_gpus_compute_of_infinities_and_nan(schedule: str) -> None:
+    """The same by the kernels for GPUs."""
+    inf, nan = math.inf, math.nan
+    lists = [[-inf, 1.0, 1.0], [], [-inf, -inf], [inf, 1.0], [nan, 2.0], [2.0, nan], [1e4, -1e4]]
+    x, offsets = np.concatenate(lists), np.cumsum([0, *map(len, lists)])
+    logs, shares, chosen = np.empty(7), np.empty(13), SCHEDULES[schedule]
+    given = ev.ragged(offsets), x, np.float64(1)
+    logs_of_exponentials[chosen].on("simt")(*given, np.float64(1), logs)
+    np.testing.assert_array_equal(logs, [1 + np.log(2), -inf, -inf, inf, nan, nan, 1e4])
+    softmax[chosen].on("simt")(*given, shares)
+    np.testing.assert_array_equal(shares, [0, 0.5, 0.5, *[nan] * 8, 1, 0])
 
 
 @pytest.mark.parametrize("length", [10, 33, 65, 200, 1200])
