@@ -41,11 +41,13 @@ def test_other_tiles_and_few_long_ones_are_shared() -> None:
     assert chosen(16, pairs, longest=400) == ev.NonzeroSplit(128, 16, min_blocks=10, run=4)
     wide = replace(pairs, width=8, atom_bytes=8)
     assert chosen(16, wide, longest=400) == ev.NonzeroSplit(128, 16, run=2)
+    located = replace(wide, located=True)
+    assert chosen(16, located, longest=400) == ev.NonzeroSplit(128, 8, run=2)
 
 
 def test_several_passes_share_where_tiles_do_not_fit() -> None:
     passes = Task(again=True, atom_bytes=4, value_bytes=16)
-    assert chosen(16, passes) == ev.NonzeroSplit(128, 16, run=2)
+    assert chosen(16, passes) == ev.NonzeroSplit(128, 16, run=4)
 
 
 def test_the_model_decides_where_atoms_are_few_or_tiles_mostly_empty() -> None:

@@ -13,7 +13,7 @@ from evenly.layouts.csr import Csr
 from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
-from .kernel import by_items, halves, spmm, spmv
+from .kernel import by_items, halves, shares, spmm, spmv
 
 FOLDER = Path(__file__).parent
 COMMAND = "python -m tests.golden"
@@ -27,6 +27,7 @@ SCHEDULES: dict[str, Any] = {
     "cuda/merge.cu": ev.MergePath(block=256, items=3),
     "cuda/nonzero.cu": ev.NonzeroSplit(block=256, items=4),
     "cuda/stream.cu": ev.NonzeroSplit(block=128, items=8, run=4),
+    "cuda/following.cu": ev.NonzeroSplit(block=128, items=8, run=4),
     "cuda/listed.cu": ev.NonzeroSplit(block=128, items=8, hypersparse=True),
     "cuda/flatten.cu": ev.GroupMapped(size=8, block=256, flatten=True, items=1),
     "cuda/dynamic.cu": ev.DynamicChunks(chunk=64, size=8, block=256, items=4),
@@ -55,6 +56,8 @@ def fresh(name: str) -> str:
         kernel, given = halves, of_tasks()
     if "dense" in name:
         kernel, given = spmm, with_matrices()
+    if "following" in name:
+        kernel, given = shares, arguments()[:2]
     head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
     if cuda:
         return head + in_one_file(emitted(kernel, given, schedule))

@@ -34,3 +34,12 @@ def by_items(B, x, y):
         xs = ev.stage(x, B.columns(item))
         for row in B.tiles(item):
             y[row] = sum(B.value(k) * xs[B.column(k)] for k in B.atoms(row))
+
+
+@ev.kernel
+def shares(A, out):
+    """Two passes, of which the second stores at its atoms."""
+    for row in A.tiles():
+        total = sum(A.value(k) for k in A.atoms(row))
+        for k in A.atoms(row):
+            out[k] = A.value(k) / total

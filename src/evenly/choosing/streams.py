@@ -33,11 +33,12 @@ def for_streams(
         return s.GroupMapped(max(size, 2), items=max(held["items"], run), run=run), said
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
     one = task.scans or (task.streams and task.value_bytes <= ONE)
-    block, items = held["one" if one else "more"]
+    wide = task.located and task.width > NARROW
+    block, items = held["one" if one else "located" if wide else "more"]
     if task.scans:
         return s.NonzeroSplit(block, items), said
-    if not task.streams:  # of several passes, the later ones load more for an atom
-        return s.NonzeroSplit(block, items, run=run_of(2 * task.atom_bytes)), said
+    if not task.streams:  # several passes
+        return s.NonzeroSplit(block, items, run=run), said
     min_blocks = 0 if one or task.width > NARROW else held["blocks"]
     return s.NonzeroSplit(block, items, min_blocks, run), said
 

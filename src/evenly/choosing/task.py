@@ -52,7 +52,8 @@ class Task:
     of their own, such as searches, whose lengths follow from data. passes: over the atoms of a tile. stored: bytes that
     an atom stores in order. later: bytes that it reads in order in other passes. kernels: that a run launches under
     schedules that own whole tiles, and under those that split them. scatters: whether atoms write elsewhere than at
-    their own place. reductions: how many of the passes reduce. operations: of two partial results, to make them one.
+    their own place. reductions: how many of the passes reduce. operations: of two partial results, to make them one. located:
+    whether a reduction tells where its result is, as argmax does.
     """
 
     whole_tiles: bool = False
@@ -80,6 +81,7 @@ class Task:
     scatters: bool = False
     reductions: int = 1
     operations: int = 1
+    located: bool = False
 
     @property
     def streams(self) -> bool:
@@ -103,6 +105,7 @@ class Task:
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
 
+LOCATED = ("argmin", "argmax")
 CALL = 4  # operations that a call counts as
 INDEX = 4  # bytes of the ids that most layouts hold
 SPMV = Task()
@@ -175,6 +178,7 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
         scatters=scattered,
         reductions=sum(bool(p.accumulators) for p in passes),
         operations=max((_operations(a) for p in passes for a in p.accumulators), default=1),
+        located=any(a.op in LOCATED for p in passes for a in p.accumulators),
     )
 
 

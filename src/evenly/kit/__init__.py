@@ -25,6 +25,7 @@ from evenly.kit.arguments import (
     zeros,
 )
 from evenly.kit.dense import Dense, dense, element, width
+from evenly.kit.exponentials import exp_below_zero, exponentials
 from evenly.kit.graphs import (
     as_graph,
     as_reverse,
@@ -38,7 +39,6 @@ from evenly.kit.lists import (
     alike,
     as_lists,
     check_real,
-    exponentials,
     float_of,
     merged,
     number_of,
@@ -100,6 +100,7 @@ __all__ = [
     "element",
     "empty",
     "entry",
+    "exp_below_zero",
     "exponentials",
     "first_of",
     "float_of",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -132,14 +131,3 @@ def precedes(a, b, descending):
     if a[0] == b[0]:
         return a[1] < b[1]
     return (a[0] > b[0]) == descending
-
-
-@func
-def exponentials(a, b):
-    """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
-    if a[1] == 0:  # known when an element joins none: it costs no exponential
-        return b
-    factor = 1.0 if a[0] == b[0] else math.exp(-abs(a[0] - b[0]))
-    if a[0] >= b[0]:
-        return a[0], a[1] + b[1] * factor
-    return b[0], a[1] * factor + b[1]

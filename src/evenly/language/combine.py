@@ -6,6 +6,7 @@ Engines and targets know no operator by name: they call `combined`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -51,6 +52,26 @@ def _extreme(t: Scalar, highest: bool) -> ir.Const:
         return ir.Const(math.inf if highest else -math.inf, t)
     limits = np.iinfo(t.dtype)
     return ir.Const(int(limits.max if highest else limits.min), t)
+
+
+def contributed_once(s: ir.Pass) -> frozenset[ir.Var]:
+    """Return the first fields of the accumulators to which an atom contributes at most once.
+
+    In accumulators of the atom's own, which hold the identity, the contribution then takes its place.
+    """
+    count: dict[ir.Var, int] = {}
+    for x, looped in _contributions(s.body, False):
+        count[x.accumulator.fields[0]] = count.get(x.accumulator.fields[0], 0) + 1 + looped
+    return frozenset(a.fields[0] for a in s.accumulators if count.get(a.fields[0]) == 1)
+
+
+def _contributions(block: ir.Block, looped: bool) -> Iterator[tuple[ir.Accumulate, bool]]:
+    for s in block:
+        if isinstance(s, ir.Accumulate):
+            yield s, looped or s.index is not None
+        inside = looped or isinstance(s, ir.While | ir.For)
+        for nested in walk.blocks(s):
+            yield from _contributions(nested, inside)
 
 
 def combined(

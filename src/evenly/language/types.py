@@ -170,6 +170,18 @@ def struct_words(fields: Iterable[Scalar]) -> int:
     return len(each) * max(each, default=1)
 
 
+def struct_bytes(sizes: Iterable[int]) -> int:
+    """Return the bytes of a struct of fields of these sizes, each aligned to its size."""
+    total, widest = 0, 1
+    for size in sizes:
+        total, widest = _up(total, size) + size, max(widest, size)
+    return _up(total, widest)
+
+
+def _up(n: int, to: int) -> int:
+    return -(-n // to) * to
+
+
 def promote(a: Scalar, b: Scalar) -> Scalar:
     """Return the type of `a op b` for +, -, *, //, %, and of values that meet in one variable."""
     if a == b:

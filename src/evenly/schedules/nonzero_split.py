@@ -45,7 +45,8 @@ class NonzeroSplit(Schedule):
     run: 1, 2, 4 or 8, a divisor of `items`: how many of a thread's atoms are adjacent. With more than 1, one
     instruction loads 16 bytes of each array that the atom indexes, and values change hands through shared memory. It
     suits many atoms in tiles of any length, where neighbouring atoms gather from nearby. A pass that reads nothing at
-    its atoms, needs its tile, has effects or scans, is run as with 1.
+    its atoms, needs its tile, has effects or scans, is run as with 1; but one that only stores at its atoms follows the
+    pass before it where a tile lies within a block.
     hypersparse: for layouts whose tiles mostly have no atoms. On a GPU blocks walk a list of the tiles that have some,
     and read a bit for each of the others. A plan makes the list once, other calls make it each time, by five short
     kernels. A pass without accumulators, or that scans, is run without it.

@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.segment_reduce import logs_of_exponentials
+from evenly.algorithms.ragged.segment_softmax import softmax
+from evenly.algorithms.ragged.segment_sort import sorting
 from evenly.kit.planned import Planned
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
@@ -193,7 +196,22 @@ def test_infinities_and_nan(target: str) -> None:
     assert order[7:11].tolist() == [8, 7, 9, 10]
 
 
-@pytest.mark.parametrize("length", [10, 33, 65, 200])
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", ["group 8", "warp", "merge", "nonzero runs"])
+def test_what_gpus_compute_of_infinities_and_nan(schedule: str) -> None:
+    """The same by the kernels for GPUs."""
+    inf, nan = math.inf, math.nan
+    lists = [[-inf, 1.0, 1.0], [], [-inf, -inf], [inf, 1.0], [nan, 2.0], [2.0, nan], [1e4, -1e4]]
+    x, offsets = np.concatenate(lists), np.cumsum([0, *map(len, lists)])
+    logs, shares, chosen = np.empty(7), np.empty(13), SCHEDULES[schedule]
+    given = ev.ragged(offsets), x, np.float64(1)
+    logs_of_exponentials[chosen].on("simt")(*given, np.float64(1), logs)
+    np.testing.assert_array_equal(logs, [1 + np.log(2), -inf, -inf, inf, nan, nan, 1e4])
+    softmax[chosen].on("simt")(*given, shares)
+    np.testing.assert_array_equal(shares, [0, 0.5, 0.5, *[nan] * 8, 1, 0])
+
+
+@pytest.mark.parametrize("length", [10, 33, 65, 200, 1200])
 def test_sorting_moves_values_and_is_stable(length: int) -> None:
     rng = np.random.default_rng(0)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, length, 30))])
@@ -208,6 +226,23 @@ def test_sorting_moves_values_and_is_stable(length: int) -> None:
         assert (found.dtype, found.tolist()) == (keys.dtype, keys[order].tolist())
         assert at.tolist() == order.tolist()
         assert same.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize(("descending", "position"), [(False, np.int32), (True, np.int64)])
+def test_two_or_four_runs_are_merged_at_a_time(
+    descending: bool, position: Any, target: str
+) -> None:
+    rng = np.random.default_rng(0)
+    offsets = np.array([0, 3, 3, 40, 400])
+    keys = rng.integers(0, 9, 400).astype(np.float32)
+    expected, places = R.segment_sort(keys, offsets, descending=descending, target="python")
+    for ways in 2, 4:
+        found, order, *spare = (np.empty(400, t) for t in (np.float32, np.int32) * 2)
+        sort = sorting(descending, position, ways)
+        sort.on(target)(ev.ragged(offsets), keys, position(16), found, order, *spare)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(order, places)
 
 
 def test_lengths_instead_of_offsets() -> None:

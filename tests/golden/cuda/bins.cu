@@ -36,7 +36,7 @@ EV_KERNEL(256) spmv_0(const int* __restrict__ pa_A_offsets,
           parts[item] = {-0.0f};
           const pos v_k = v_k_first + item * team.size();
           if (v_k < v_k_end) {
-            parts[item].v_total = parts[item].v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]];
+            parts[item].v_total = a_A_values[v_k] * a_x[a_A_indices[v_k]];
           }
         }
         #pragma unroll

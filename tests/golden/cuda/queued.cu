@@ -123,7 +123,7 @@ EV_KERNEL(256, 2) halves_1(const float* __restrict__ pa_x,
           const pos v_k = v_k_first + item * 8;
           if (v_k < v_k_end) {
             v_atom = v_k;
-            parts[item].v_total = parts[item].v_total + a_x[v_atom];
+            parts[item].v_total = a_x[v_atom];
           }
         }
         #pragma unroll

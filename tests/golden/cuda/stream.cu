@@ -64,7 +64,7 @@ struct Phase {
     run.e2[item] = a_x[run.e0[item]];
   }
   EV_DEVICE void step_run(Value& acc, pos v_k, const Run& run, int item) const {
-    acc.v_total = acc.v_total + run.e1[item] * run.e2[item];
+    acc.v_total = run.e1[item] * run.e2[item];
   }
   EV_DEVICE void leave(pos v_row, const Value& value, Grid& grid) const {
     a_y[v_row] = 0.0f + value.v_total;

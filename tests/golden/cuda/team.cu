@@ -76,7 +76,7 @@ EV_KERNEL(256, 2) by_items_0(const int* __restrict__ pa_B_item_columns,
                   parts[item] = {-0.0f};
                   const pos v_k_1_1 = v_k_1_1_first + item * 8;
                   if (v_k_1_1 < v_k_1_1_end) {
-                    parts[item].v_total = parts[item].v_total + a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
+                    parts[item].v_total = a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
                   }
                 }
                 #pragma unroll

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from tests.dense import sddmm
+from tests.golden.kernel import shares
 from tests.items import KERNELS, arguments, residuals
 from tests.kernels import CASES
 from tests.schedules import exchanges
@@ -142,6 +143,24 @@ def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
 
 def streams(matrix: Any = LONG, **how: Any) -> None:
     run_kernel("spmv", ev.NonzeroSplit(block=64, items=4, run=4), matrix, **how)
+
+
+@ev.kernel
+def bounded(A, out):
+    """A tile leaves more than it was reduced to."""
+    for row in A.tiles():
+        total = sum(A.value(k) for k in A.atoms(row))
+        low, high = total - 1.0, total + 1.0
+        for k in A.atoms(row):
+            out[k] = min(max(A.value(k), low), high)
+
+
+def follows(kernel: Any = shares, matrix: Any = SHORT) -> None:
+    """A pass that follows at once where a tile lies within a block."""
+    made = type(kernel)(kernel.function)
+    layout = ev.csr(matrix)
+    out = np.full(layout.num_atoms, np.nan, np.float32)
+    made[ev.NonzeroSplit(block=64, items=8, run=2)].on("simt")(layout, out)
 
 
 def persistent() -> None:

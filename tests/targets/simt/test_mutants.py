@@ -50,6 +50,9 @@ streams: Run = programs.streams
 streams_over_empty_tiles: Run = functools.partial(
     programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
 )
+follows: Run = programs.follows
+follows_long: Run = functools.partial(programs.follows, matrix=programs.rows([151, 149, 0, 901]))
+follows_more: Run = functools.partial(programs.follows, programs.bounded)
 streams_short: Run = functools.partial(programs.streams, programs.rows([1] * 100))
 share: Run = programs.share
 items: Run = functools.partial(programs.items, ev.NonzeroSplit(items=1))
@@ -122,6 +125,7 @@ PROGRAMS = {
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
     "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
+    "follows": follows, "follows, long": follows_long, "follows, more": follows_more,
     "streams": streams, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
@@ -148,7 +152,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     ),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
-    "stream.cuh": (streams, streams, streams),
+    "stream.cuh": (streams, streams, streams, follows),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
@@ -168,7 +172,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "split.cuh": (merge, merge, merge),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent,),
-    "stream.cuh": (streams, streams, streams),
+    "stream.cuh": (streams, streams, streams, follows_more, follows, follows),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
 }
 
@@ -243,6 +247,8 @@ LIMITS = [
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
+    Mutant("following.cuh", "if (first + k >= start && first + k < stop) phase.put_one(first + k, after);", " && first + k < stop", "", follows_long, "bounds|race"),
+    Mutant("following.cuh", "if (share < 0 || shares.atoms == 0) return;", "share < 0 || ", "", follows_long, "bounds"),
     Mutant("chunk.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
     Mutant("chunk.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
     Mutant("chunk.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),
@@ -281,6 +287,8 @@ MISSING = [
     Mutant("persistent.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
     Mutant("chunk.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
     Mutant("chunk.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("following.cuh", "endings[thread_rank()] = {own, later != 0 ? next : S};", *GONE, follows, "uninitialised"),
+    Mutant("following.cuh", "if (thread_rank() == 0) firsts[W] = head;", *GONE, follows, "uninitialised"),
     Mutant("split_dense.cuh", "if (tells && team.local() == 0) carries.head_tile[block_rank()] = -1;", *GONE, split_along, "uninitialised"),
     Mutant("split_dense.cuh", "if (tells) carries.out_tile[block_rank()] = tiles_before()[teams];", *GONE, split_along, "uninitialised"),
     Mutant("split_dense.cuh", "for (int c = 0; c < V; ++c) head(c) = own[c];", *GONE, split_along, "uninitialised"),
@@ -308,6 +316,7 @@ WRONG_THREADS = [
     Mutant("chunk.cuh", "if (own != 0 && ids[own_slot() + lowest(own)] == 1) {", " && ids[own_slot() + lowest(own)] == 1", "", merge, "race"),
     Mutant("split_dense.cuh", "if (team.leader()) tiles_before()[number] = found;", "team.leader()", "true", split_along, "race"),
     Mutant("split_dense.cuh", "if (here && team.local() == teams - 1) {", "here && team.local() == teams - 1", "here", split_along, "race"),
+    Mutant("following.cuh", "if (lane_rank() == (with != 0 ? lowest_bit(with) : 0)) firsts[warp_rank()] = first;", "lane_rank() == (with != 0 ? lowest_bit(with) : 0)", "true", follows, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) {", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) { warp_total[warp_rank()] = part; warp_whole[warp_rank()] = whole; }", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (thread_rank() == 0) phase.leave(long_tile[0], Phase::combine(before, long_rest[0]), grid);", *ALL_THREADS, long_run, "race"),
@@ -322,6 +331,7 @@ WRONG_THREADS = [
 MASKS = [
     Mutant("rules.cuh", "return lanes_search<Rule, 32>(full_warp, lane_rank(), phase, d, Rule::least(d, atoms), Rule::most(d, tiles));", *HALF, merge, "mask"),
     Mutant("split_dense.cuh", "const pos found = lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);", "team.mask()", "team.mask() >> 1", split_along, "mask"),
+    Mutant("following.cuh", "const unsigned with = ballot(full_warp, own != 0), later = with & lanes_above(lane_rank());", *HALF, follows, "mask"),
     Mutant("chunk.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
     Mutant("chunk.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),
     Mutant("group.cuh", "for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);", *HALF, merge_fours, "mask"),

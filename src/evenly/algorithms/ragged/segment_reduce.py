@@ -5,6 +5,7 @@ Source: the segmented reductions of Blelloch, "Prefix Sums and Their Application
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -112,6 +113,20 @@ def logs_of_exponentials(R, data, start, empty, out):
             kit.exponentials, ((data[k] * start, start) for k in R.atoms(t)), (-math.inf, 0.0)
         )
         out[t] = m + math.log(s)
+
+
+@functools.cache
+def by_two_passes(exp: Any) -> ev.Kernel:
+    """Make the same for a CPU, where exponentials cost more than reading: one for each element."""
+
+    @ev.kernel
+    def logs_by_two_passes(R, data, start, empty, out):
+        for t in R.tiles():
+            m = max((data[k] * start for k in R.atoms(t)), default=-math.inf)
+            total = sum(exp(data[k] * start - m) for k in R.atoms(t))
+            out[t] = m + math.log(total) if abs(m) < math.inf else m
+
+    return logs_by_two_passes
 
 
 @ev.kernel
@@ -276,10 +291,11 @@ def segment_reduce(
     if initial is not None:
         start = kit.number_of(initial, held, "initial")
         empty = start if reduce == "mean" else empty
-    kernel = how.kernels[len(rows)][schedule].on(target)
-    return kit.Call(
-        kernel, (R, data, held.type(start), held.type(empty), out), out, {"R": "offsets"}
-    )
+    kernel = how.kernels[len(rows)]
+    if kernel is logs_of_exponentials and not kit.on_gpu(data):
+        kernel = by_two_passes(kit.exp_below_zero(held, R))
+    args = R, data, held.type(start), held.type(empty), out
+    return kit.Call(kernel[schedule].on(target), args, out, {"R": "offsets"})
 
 
 _made: dict[

@@ -7,6 +7,7 @@ more than reading.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -31,19 +32,21 @@ def softmax(R, data, one, out):
             out[k] = math.exp(data[k] - m) * share
 
 
-@ev.kernel
-def softmax_in_place(R, data, one, out):
-    """The same with one exponential for each element, which is stored, and then scaled."""
-    for t in R.tiles():
-        m = max((data[k] * one for k in R.atoms(t)), default=-math.inf)
-        total = 0 * one
-        for k in R.atoms(t):
-            power = math.exp(data[k] * one - m)
-            out[k] = power
-            total += power
-        share = one / total
-        for k in R.atoms(t):
-            out[k] *= share
+@functools.cache
+def in_place(exp: Any) -> ev.Kernel:
+    """Make the same with one exponential for each element, which is stored, and then scaled."""
+
+    @ev.kernel
+    def softmax_in_place(R, data, one, out):
+        for t in R.tiles():
+            m = max((data[k] * one for k in R.atoms(t)), default=-math.inf)
+            for k in R.atoms(t):
+                out[k] = exp(data[k] * one - m)
+            share = one / sum(out[k] for k in R.atoms(t))
+            for k in R.atoms(t):
+                out[k] *= share
+
+    return softmax_in_place
 
 
 @ev.kernel
@@ -90,7 +93,8 @@ def segment_softmax(
     args: tuple[Any, ...] = (R, data, held.type(1))
     # Powers of 16 bits would be rounded before they are scaled.
     wide = kit.dtype(out) == held
-    kernel = softmax if kit.on_gpu(data) or not wide else softmax_in_place
+    alone = not kit.on_gpu(data) and wide
+    kernel = in_place(kit.exp_below_zero(held, R)) if alone else softmax
     if len(data.shape) == 2:
         kernel = softmax_of_rows
         shape = (R.num_tiles, data.shape[1])

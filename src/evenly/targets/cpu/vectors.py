@@ -11,6 +11,7 @@ them in another order. That is allowed here, since the atoms of a tile have no o
 from __future__ import annotations
 
 from evenly.language import ir, walk
+from evenly.language.accesses import gathers
 from evenly.language.intrinsics import BY_NAME
 
 LONG = 16  # atoms; 8 and 32 are about as good on R-MAT, 32 is worse on uniform rows of 16
@@ -26,10 +27,13 @@ def reduces(pass_: ir.Pass) -> bool:
         return False
     if not all(isinstance(s, ir.Assign | ir.Accumulate) for s in pass_.body):
         return False
-    return all(_is_wide(e) for e in walk.expressions(pass_.body))
+    chooses = not gathers(pass_)  # between numbers that are there: LLVM makes a blend of that
+    return all(_is_wide(e, chooses) for e in walk.expressions(pass_.body))
 
 
-def _is_wide(e: ir.Expr) -> bool:
+def _is_wide(e: ir.Expr, chooses: bool) -> bool:
     if isinstance(e, ir.Call):
         return BY_NAME[e.name].vectorises
-    return not isinstance(e, ir.Select | ir.Logic) and getattr(e, "op", "") not in ("//", "%")
+    if isinstance(e, ir.Select):
+        return chooses
+    return not isinstance(e, ir.Logic) and getattr(e, "op", "") not in ("//", "%")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evenly.language.following import following
 from evenly.language.phases import Phases
 from evenly.schedules.contract import check_block
 
@@ -18,7 +19,9 @@ def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
     check_block(type(schedule).__name__, schedule.block)
     return tuple(
         engine_for(phase, schedule).emit(
-            replace(unit, running=phases.running(number)), phase, f"{unit.name}_{number}"
+            replace(unit, running=phases.running(number), following=following(phases, number)),
+            phase,
+            f"{unit.name}_{number}",
         )
         for number, phase in enumerate(phases.phases)
     )

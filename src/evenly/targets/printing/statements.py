@@ -49,6 +49,8 @@ class Statements(Generic[T]):
         self.depth = 1
         # Whether contributions to accumulators come from atoms in ascending order.
         self.ascends = False
+        # The first fields of accumulators that hold their identity: a contribution takes its place.
+        self.fresh: frozenset[ir.Var] = frozenset()
         self.each: Callable[[Over], None] | None = None  # what stands in the place of a yield
 
     # ---- lines -----------------------------------------------------------------------------
@@ -193,7 +195,10 @@ class Statements(Generic[T]):
                 part = ir.Var("part", value.type)
                 self.assign(part, self.text.expr(value))
                 held.append(part)
-        self.combine(acc, acc.fields, tuple(held))
+        if acc.fields[0] in self.fresh:
+            self.copy(acc.fields, held)
+        else:
+            self.combine(acc, acc.fields, tuple(held))
 
     def scan(self, s: ir.Scan) -> None:
         """Write a step of a running value, for a processor that walks all of a tile's atoms in order."""

@@ -304,6 +304,9 @@ template <class A, class B> struct choose<false, A, B> { using type = B; };
 EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane
 EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
 EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
+EV_DEVICE int lowest_bit(unsigned long long m) {
+  return (unsigned)m != 0 ? lowest_bit((unsigned)m) : 32 + lowest_bit((unsigned)(m >> 32));
+}
 EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // ---- ranges with a step that is known at run time -------------------------------------------------------------------

@@ -1,8 +1,9 @@
 // Atoms divided evenly among blocks, where they lie in runs and memory is the bound:
 //
-//     stream_block<Phase, T, I>(phase, join, grid_partials, first_tile)
+//     stream_block<Phase, T, I, GoesOn = false>(phase, join, grid_partials, first_tile)
 //         Each block takes S = T * I atoms, as split_block does under nonzero_rule. `join` and the number of blocks are
 //         those of split_block. Phase has, beside `step`, what emit/runs.py emits. I is a multiple of its `run`.
+//         GoesOn: tiles that lie within a block leave nothing, and their next pass follows (following.cuh).
 //     stream_partition<Phase, T, I>(phase, first_tile, blocks)
 //         Makes the partition, blocks + 1 entries, which stream_block needs. Each thread computes one entry.
 //
@@ -11,69 +12,25 @@
 // tile fetches its value from where it ends, so that neighbouring threads leave neighbouring tiles, and none searches.
 // Shared memory that values take is lost to L1: what gathers from a vector that L1 would hold may be slower.
 #pragma once
+#include "following.cuh"
 #include "gpu.cuh"
 #include "grid.cuh"
 #include "links.cuh"
 #include "listed.cuh"
-#include "rules.cuh"
+#include "stream_shares.cuh"
 
 namespace ev {
 
-// Which tiles the blocks leave. A block leaves the tiles that end in its share of atoms, empty ones too: those with ends
-// in (z0, z1], and block 0 also those that end at 0. But millions of empty tiles may end in one share. Such a share is
-// `wide`: its block leaves only tiles that have atoms, and all blocks divide all tiles by number and look for empty
-// ones that end in wide shares. They rarely find any, so the partition says which blocks have to look.
-template <class Phase, int T, int I> struct stream_shares {
-  using pos = typename Phase::pos;
-  using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
-  static constexpr int S = T * I;
-  static constexpr int wide = 8 * S;  // launches have no more than 8 * S tiles for each block
-
-  const Phase& phase;
-  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
-
-  EV_DEVICE stream_shares(const Phase& phase) : phase(phase) {}
-  EV_DEVICE pos cut(pos share) const { return share * (number)S < (number)atoms ? share * S : atoms; }
-  // The first tile of a share.
-  EV_DEVICE pos first(pos share) const { return share == 0 ? 0 : far_tile_of(phase, cut(share), (pos)0, tiles); }
-  EV_DEVICE pos share_of(pos tile) const {
-    const pos end = phase.end(tile);
-    return end > 0 ? (end - 1) / S : 0;
-  }
-
-  struct Numbers { number from, to; };
-  EV_DEVICE Numbers by_number(int block, int blocks) const {
-    const number each = ((number)tiles + blocks - 1) / (unsigned)blocks, from = block * each, to = from + each;
-    return {from, to < (number)tiles ? to : (number)tiles};
-  }
-  // Whether the tile is in a wide share. A wide share holds more tiles than any block has by number, so if one of these
-  // is in it, the first or the last is. It also holds half of `wide` tiles before or after this one: elsewhere, nothing
-  // is searched.
-  EV_DEVICE bool in_wide(pos tile) const {
-    constexpr int half = wide / 2;
-    const pos share = share_of(tile);
-    const bool before = tile >= half && share_of(tile - half) == share;
-    const bool after = tiles - tile > half && share_of(tile + half) == share;
-    return (before || after) && first(share + 1) - first(share) > wide;
-  }
-  EV_DEVICE bool looks(int block, int blocks) const {
-    const Numbers own = by_number(block, blocks);
-    return own.from < own.to && (in_wide((pos)own.from) || in_wide((pos)own.to - 1));
-  }
-  // An entry of the partition: a block's first tile, and whether it looks for empty tiles of wide shares.
-  static EV_DEVICE pos entry(pos tile, bool looks) { return looks ? ~tile : tile; }
-  static EV_DEVICE bool looks(pos entry) { return entry < 0; }
-  static EV_DEVICE pos tile(pos entry) { return entry < 0 ? ~entry : entry; }
-};
-
-template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, T, I> {
+template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_shares<Phase, T, I> {
   using shares = stream_shares<Phase, T, I>;
   using typename shares::pos;
   using Value = typename Phase::Value;
   using Grid = typename Phase::Grid;
   using Run = typename Phase::Run;
+  using Of = Phase;
+  using After = typename after_of<Phase, GoesOn>::type;
   using shares::phase, shares::S;
-  static constexpr int R = Phase::run;
+  static constexpr int R = Phase::run, threads = T;
   static_assert(I % R == 0, "whole runs");
 
   // Values lie in shared memory in chunks of up to 16 bytes. The lanes of a warp write chunks that are adjacent, and read
@@ -94,8 +51,10 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
   Value* values;  // of each slot, at place(slot): what its atom contributes, then its tile's part since the thread began
   Value* opens;   // of each thread: the part of the tile that was open before its slots
 
-  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens)
-      : shares(phase), ends(ends), values(values), opens(opens) {}
+  After* afters;  // of each slot in which a tile ends: what it leaves; where it fits, in the place of its value
+
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens, After* afters)
+      : shares(phase), ends(ends), values(values), opens(opens), afters(afters) {}
 
   // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
   static EV_DEVICE int own_slot() { return thread_rank() * I; }
@@ -117,6 +76,12 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     const Chunk chunk = chunk_at(place);
     #pragma unroll
     for (int i = 0; i < per; ++i) v[i] = chunk.each[i];
+  }
+
+  static constexpr bool in_place = sizeof(After) <= sizeof(Value) && sizeof(Value) % alignof(After) == 0;
+  EV_DEVICE After& after_at(int slot) const {
+    if constexpr (in_place) return *reinterpret_cast<After*>(values + place(slot));
+    else return afters[slot];
   }
 
   // ---- the tiles that end here ----
@@ -230,13 +195,26 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     const Value value = values[place(slot)];
     return of.begin < b.z0 + (pos)(thread * I) ? Phase::then(opens[thread], value) : value;
   }
-  // Leaves the tiles, but for the first one if it began before the block, which thread 0 hands to the link.
-  template <class Link> EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Link& link, Grid& grid) const {
+  // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
+  template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
     if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
+  }
+  // Leaves the other tiles that end in the block.
+  EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Grid& grid) const {
     each_tile(b, of_first, [&](pos tile, const Extent& of) {
       if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
       else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
     });
+  }
+  // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
+  // of it. before: the part of the tile that was open before the thread's slots.
+  EV_DEVICE void leave_own(const Ends own, const Value& before, int head) const {
+    #pragma unroll 1
+    for (Ends rest = own; rest != 0; rest &= rest - 1) {
+      const int slot = own_slot() + lowest_bit(rest);
+      const Value value = values[place(slot)];
+      if (slot >= head) after_at(slot) = phase.after(rest == own ? Phase::then(before, value) : value);
+    }
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
     const auto own = this->by_number(block_rank(), block_count());
@@ -248,7 +226,8 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     }
   }
 
-  template <class Link> EV_DEVICE void share(const pos* first_tile, Link& link, Grid& grid) const {
+  // goes_on: `following` of this block, if GoesOn.
+  template <class Link, class Next> EV_DEVICE void share(const pos* first_tile, Link& link, Grid& grid, const Next& goes_on) const {
     const pos z0 = this->cut(block_rank()), z1 = this->cut(block_rank() + 1);
     clear_ends();
     Loaded loaded = load(z0, z1);
@@ -277,28 +256,40 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
     opens[thread_rank()] = before.value;
     link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
+    if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
     barrier();
-    leave(b, of_first, link, grid);
-    if (shares::looks(here)) leave_of_wide(first_tile, grid);
-    leave_unlisted<T>(phase, grid);
+    leave_head(b, of_first, link);
+    if constexpr (GoesOn) {
+      leave_own(own, before.value, goes_on.head());
+      barrier();
+      goes_on.store(z0, z1, loaded);
+    } else {
+      leave(b, of_first, grid);
+      if (shares::looks(here)) leave_of_wide(first_tile, grid);
+      leave_unlisted<T>(phase, grid);
+    }
     link.join(phase, grid);
   }
 };
 
-template <class Phase, int T, int I, class Join>
+template <class Phase, int T, int I, bool GoesOn = false, class Join>
 EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase::Grid* grid_partials,
                             const typename Phase::pos* first_tile) {
-  using engine = block_stream<Phase, T, I>;
+  using engine = block_stream<Phase, T, I, GoesOn>;
+  using next = following<engine>;
   static_assert(T % 32 == 0, "whole warps");
   EV_SHARED(typename engine::Mark, ends, engine::S);
   EV_SHARED(typename engine::Value, values, engine::places);
   EV_SHARED(typename engine::Value, opens, T);
-  const engine stream(phase, ends, values, opens);
+  EV_SHARED(typename engine::After, afters, engine::in_place ? 1 : engine::S);
+  EV_SHARED(typename next::Ending, endings, GoesOn ? T : 1);
+  EV_SHARED(int, firsts, GoesOn ? T / 32 + 1 : 1);
+  const engine stream(phase, ends, values, opens, afters);
   auto grid = grid_start<Phase>();
   constexpr int links_at_once = 2;  // the atoms take most registers
   decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);
   if (stream.atoms > 0) {
-    stream.share(first_tile, link, grid);
+    stream.share(first_tile, link, grid, next{stream, endings, firsts});
   } else {
     link.without_atoms();
     #pragma unroll 1

@@ -13,6 +13,7 @@ from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.beforehand import known_beforehand
+from evenly.language.combine import contributed_once
 from evenly.language.dense import has_lanes_inside
 from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
@@ -407,8 +408,10 @@ class Owner(Writer):
                 names = {v: t.var(v) for v in fields}
                 t.names.update(part)
                 t.loaded = asked.loaded(item)
+                self.fresh = contributed_once(s)
                 with self.compound(f"if ({asked.inside})"):
                     self.block(s.body)
+                self.fresh = frozenset()
                 t.names.update(names)
                 t.loaded = {}
             with self.each_of_a_batch(item):

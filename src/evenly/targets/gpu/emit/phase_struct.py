@@ -9,6 +9,7 @@ from types import MappingProxyType
 from evenly.language import ir, walk
 from evenly.language.accesses import always
 from evenly.language.diagnostics import Location
+from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.scans import contributions, given, running
 from evenly.language.schedule_code import ScheduleCode
@@ -16,10 +17,11 @@ from evenly.targets.printing.statements import Over
 
 from .early_loads import Loads, stages
 from .expressions import Text, ctype
+from .following import functions_of_following
 from .layout_struct import position_function
 from .lines import Line, indented
 from .running import variables
-from .runs import Runs, functions_of
+from .runs import Runs, functions_of, loads_of
 from .statements import Writer, combine_body, fields_of, given_loop, identity, members, value_struct
 from .totals import Totals
 
@@ -28,7 +30,8 @@ class PhaseStruct:
     """Emits a split phase as the struct that the engines take (device/split.cuh).
 
     loads: the elements that blocks load early, in functions of their own (early_loads.py). If there are none, `step`
-    loads everything. runs: the elements that they load in runs, if the engine does so.
+    loads everything. runs: the elements that they load in runs, if the engine does so. following: the pair of passes
+    that the phase is one of, if the engine lets the second follow at once.
     held: the names of variables that the struct has as members.
     """
 
@@ -40,9 +43,10 @@ class PhaseStruct:
         loads: Loads,
         held: Mapping[ir.Var, str] = MappingProxyType({}),
         runs: Runs | None = None,
+        following: Following | None = None,
     ) -> None:
         self.text, self.phase, self.totals, self.loads = text, phase, totals, loads
-        self.held, self.runs = held, runs
+        self.held, self.runs, self.following = held, runs, following
         self.accumulators = phase.pass_.accumulators
         self.fields = members(fields_of(self.accumulators))
         self.state = members(phase.state)
@@ -134,12 +138,17 @@ class PhaseStruct:
         if self.phase.scans:
             return self.scan()
         if self.runs is not None:
-            body = self.phase.pass_.body
-            return [
-                *self.step(),
-                *functions_of(self.runs, self.text, self.stepping, body, self.atom),
-            ]
+            return self.in_runs(self.runs)
         return self.loads_and_step() if self.loads else [*self.step(), *self.reads_and_effects()]
+
+    def in_runs(self, runs: Runs) -> list[str]:
+        f, given = self.following, (self.text, self.stepping)
+        if f is not None and self.phase is f.then:
+            return [*loads_of(runs, *given, self.atom), *functions_of_following(f, self, runs)]
+        plain = self.step()
+        step = functions_of(runs, *given, self.phase.pass_, self.atom)
+        more = functions_of_following(f, self, runs) if f else []
+        return [*plain, *step, *more]
 
     def reads_and_effects(self) -> list[str]:
         """Emit a step with effects in two parts: `read`, up to the first effect, and `take`, which has what that read.

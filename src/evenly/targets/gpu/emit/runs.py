@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates, read_at_atom, sharing
+from evenly.language.combine import contributed_once
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
 
@@ -74,14 +75,28 @@ def _waits_for(e: ir.Element, known: Collection[ir.Element]) -> bool:
 
 
 def functions_of(
-    runs: Runs, text: Text, stepping: Callable[[], Writer], body: ir.Block, atom: str
+    runs: Runs, text: Text, stepping: Callable[[], Writer], s: ir.Pass, atom: str
 ) -> list[str]:
-    """Return the members of a phase that load a run, gather for it, and let an atom of it contribute.
+    """Return the members of a phase that load a run, gather for it, and let an atom of it contribute to an identity.
 
     stepping: makes a writer for functions that step over an atom, which is named `atom`.
     """
+    loads, step = loads_of(runs, text, stepping, atom), stepping()
+    step.text.loaded = {e: runs.held(e) for e in runs.names}
+    step.fresh = contributed_once(s)
+    step.block(s.body)
+    return [
+        *loads,
+        f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
+        *step.lines,
+        "  }",
+    ]
+
+
+def loads_of(runs: Runs, text: Text, stepping: Callable[[], Writer], atom: str) -> list[str]:
+    """Return the members of a phase that load a run and gather for it; arguments as of `functions_of`."""
     length, names = runs.length, runs.names
-    gather, step, shared = stepping(), stepping(), stepping()
+    gather, shared = stepping(), stepping()
     load = {
         e: f"ev::load_run<{length}>({text.array(e.array)}.data + {atom}, run.{names[e]});"
         for e in runs.contiguous
@@ -91,8 +106,6 @@ def functions_of(
     gather.text.loaded = {e: runs.held(e) for e in load}
     for e in runs.gathered:
         gather.line(f"{runs.held(e)} = {gather.text.expr(e)};")
-    step.text.loaded = {e: runs.held(e) for e in names}
-    step.block(body)
     aligned = " && ".join(
         f"ev::aligned_runs<{length}>({text.array(e.array)}.data)" for e in runs.contiguous
     )
@@ -106,15 +119,12 @@ def functions_of(
         *_pins("pin", [names[e] for e in runs.contiguous], [names[e] for e in runs.shared]),
         *_pins("pin_gathered", [names[e] for e in runs.gathered]),
         "  };",
-        f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned}; }}",
+        f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned or 'true'}; }}",
         f"  template <int array> EV_DEVICE void load_run(Run& run, pos {atom}) const {{",
         *loads,
         "  }",
         f"  EV_DEVICE void gather(Run& run, pos {atom}, int item) const {{",
         *gather.lines,
-        "  }",
-        f"  EV_DEVICE void step_run(Value& acc, pos {atom}, const Run& run, int item) const {{",
-        *step.lines,
         "  }",
     ]
 

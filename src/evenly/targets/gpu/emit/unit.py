@@ -7,6 +7,7 @@ from typing import Any
 
 from evenly.gpus.gpu import together
 from evenly.language import ir, walk
+from evenly.language.following import Following
 from evenly.language.phases import Phase
 from evenly.language.specs import LayoutSpec
 
@@ -23,6 +24,7 @@ class Unit:
 
     running: the condition of the loop that a phase is in: its kernels do nothing where that is false, so that several
     rounds can be launched without a look at it. None: the phase is in no such loop.
+    following: the pair of passes that the phase is one of, of which the second may follow the first at once.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Unit:
     written: frozenset[ir.Path]
     wide: bool
     running: ir.Array | None = None
+    following: Following | None = None
 
     def text(self, phase: Phase | None = None, streaming: bool = False) -> Text:
         """Return a printer of expressions for a kernel of a phase; without one, for code that a single thread runs."""

@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from evenly.language.following import Following
 from evenly.language.phases import Split
+from evenly.language.types import POS, struct_bytes
 
+from ..emit.parameters import Parameter
 from ..emit.runs import Runs, runs_of
-from ..emit.unit import Unit
+from ..emit.statements import fields_of
+from ..emit.unit import Unit, device_counts
 from ..engine import Counts
 from .by_block import BlockEngine, of_warps
 from .split import SplitKernels
+
+SHARED = 48 * 1024  # bytes that a block has without asking for more
 
 
 class NonzeroEngine(BlockEngine):
@@ -23,6 +29,18 @@ class NonzeroEngine(BlockEngine):
 
     def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
         return runs_of(phase, unit)
+
+    def pair(self, unit: Unit) -> Following | None:
+        f, schedule = unit.following, unit.schedule
+        if f is None or getattr(schedule, "hypersparse", False) or device_counts(f.first.layout):
+            return None
+        if runs_of(f.first, unit)[1] is None or _shared(f, schedule, unit.position) > SHARED:
+            return None
+        return f
+
+    def parameters_of(self, made: SplitKernels) -> list[Parameter]:
+        shares = [Parameter("blocks", "int", name="main")] if made.follows else []
+        return [*super().parameters_of(made), *shares]
 
     def lists(self, made: SplitKernels) -> bool:
         wanted = getattr(made.schedule, "hypersparse", False)
@@ -42,7 +60,11 @@ class NonzeroEngine(BlockEngine):
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         if made.runs is None:
             return super().body(made, join, totals)
-        return [f"ev::stream_block<{shape(made)}>(phase, {join}, {totals}, first_tile);"]
+        if made.pair is None:
+            return [f"ev::stream_block<{shape(made)}>(phase, {join}, {totals}, first_tile);"]
+        if made.follows:
+            return [f"ev::follow_shared<{shape(made)}>(phase, first_tile, main_blocks);"]
+        return [f"ev::stream_block<{shape(made)}, true>(phase, {join}, {totals}, first_tile);"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
         if getattr(schedule, "run", 1) == 1:
@@ -55,6 +77,19 @@ class NonzeroEngine(BlockEngine):
         share = schedule.block * schedule.items
         cuts = np.minimum(np.arange(blocks + 1) * share, offsets[-1])
         return of_warps(schedule, np.diff(cuts))
+
+
+def _shared(f: Following, schedule: Any, position: int) -> int:
+    """Return the bytes of shared memory of a block that goes on with the pass that follows (device/stream.cuh)."""
+    fields = fields_of(f.first.pass_.accumulators)
+    value, after = (
+        struct_bytes(position if v.type is POS else v.type.dtype.itemsize for v in variables)
+        for variables in (fields, f.then.state)
+    )
+    block, slots = schedule.block, schedule.block * schedule.items
+    values = (slots + slots // 8 + block) * value  # one is left out after every eight, or more
+    afters = slots * after if after > value else 0
+    return int(slots + values + afters + block * (8 if schedule.items <= 32 else 16))
 
 
 def shape(made: SplitKernels) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evenly.gpus.gpu import LARGEST, Gpu
+from evenly.gpus.gpu import LARGEST, WARP, Gpu
+from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.scans import running
 from evenly.language.types import INT32, struct_words
@@ -17,6 +18,7 @@ from evenly.schedules.contract import Sizes, ceil_div
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
 from ..emit.dense import Dense
 from ..emit.early_loads import Loads
+from ..emit.following import runs_of_following
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
 from ..emit.runs import Runs
@@ -75,6 +77,10 @@ class SplitEngine(Engine):
         """Return the phase, and what blocks load in runs (device/stream.cuh). None: they load atoms one by one."""
         return phase, None
 
+    def pair(self, unit: Unit) -> Following | None:
+        """Return the pair of passes of which the second follows the first at once (device/following.cuh)."""
+        return None
+
     def dense(self, schedule: Any, phase: Split) -> Dense | None:
         """Return how teams of a block's threads lie along a dense axis (device/split_dense.cuh). None: none does."""
         return None
@@ -122,6 +128,10 @@ class SplitKernels:
         self.runs: Runs | None = None
         if self.folds and not (self.persistent or self.dense):
             phase, self.runs = engine.runs(phase, unit)
+        self.pair = f = engine.pair(unit)
+        self.follows = f is not None and phase is f.then
+        if f is not None and self.follows:
+            self.runs = runs_of_following(f, unit)
         self.phase, self.lane = phase, phase.lane is not None
         # Scans read atoms twice, and teams along an axis an element in several loads.
         self.text = unit.text(phase, engine.streams and not (phase.scans or self.dense))
@@ -152,6 +162,7 @@ class SplitKernels:
             self.persistent,
             self.lists,
             self.dense.lanes * self.dense.vector if self.dense else 0,
+            self.schedule.block // WARP if self.follows else 1,
         )
 
     def scan_words(self) -> int:
@@ -161,7 +172,9 @@ class SplitKernels:
 
     def structs(self) -> list[str]:
         """Return the lines of all structs that the kernels use."""
-        body = PhaseStruct(self.text, self.phase, self.totals, self.loads, runs=self.runs).lines()
+        body = PhaseStruct(
+            self.text, self.phase, self.totals, self.loads, runs=self.runs, following=self.pair
+        ).lines()
         more = self.engine.structs(self)
         name, listed = ("AllTiles", [LISTED]) if self.lists else ("Phase", [])
         return [
@@ -280,6 +293,7 @@ class Launch:
     scan_words: links for what a block leaves open, if blocks look back.
     position: bytes of a position. lists: whether the partition has a list of the tiles that have atoms.
     columns: of a dense axis that a team has at a time; 0: each of them has blocks of its own.
+    shares: of atoms that a block takes.
     """
 
     engine: SplitEngine
@@ -292,6 +306,7 @@ class Launch:
     persistent: bool
     lists: bool
     columns: int
+    shares: int
 
     def __call__(self, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         blocks = self.engine.blocks(self.schedule, sizes, gpu)
@@ -308,7 +323,7 @@ class Launch:
         looks_back = [Buffer(LINKS.name, links * 8, 8)] if links else []
         return Sizing(
             {
-                "tiles": (blocks if lanes else 0, teams),
+                "tiles": (ceil_div(blocks, self.shares) if lanes else 0, teams),
                 "finish": (finish if lanes else 0, along),
                 "partition": (ceil_div(blocks + 1, FINISH_BLOCK), 1),
                 "clear": (min(ceil_div(links, FINISH_BLOCK), gpu.multiprocessors * CLEARING), 1),

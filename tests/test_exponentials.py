@@ -1,0 +1,45 @@
+"""Powers of e in kernels by arithmetic alone: as exact as those of the C library, and of which LLVM makes vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly import kit
+
+LONG, SHORT = ev.ragged(np.array([0, 16, 32])), ev.ragged(np.array([0, 15, 31]))
+
+
+def powers(x: np.ndarray, target: str = "cpu") -> np.ndarray:
+    exp = kit.exp_below_zero(x.dtype, LONG)
+
+    @ev.kernel
+    def computed(R, x, out):
+        for t in R.tiles():
+            for k in R.atoms(t):
+                out[k] = exp(x[k])
+
+    out = np.empty_like(x)
+    computed.on(target)(ev.ragged(np.array([0, len(x)])), x, out)
+    return out
+
+
+@pytest.mark.parametrize(("dtype", "lowest"), [(np.float32, -87.3), (np.float64, -708.3)])
+def test_it_is_exact_to_about_one_bit(dtype: type, lowest: float) -> None:
+    x = np.concatenate([[0], -np.logspace(-9, np.log10(-lowest), 5_000)]).astype(dtype)
+    expected = np.array([math.exp(one) for one in x.astype(np.float64)])
+    np.testing.assert_allclose(powers(x), expected, rtol=1.6 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("target", ["cpu", "python"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_infinity_nan_and_what_is_too_small(dtype: type, target: str) -> None:
+    x = np.array([-0.0, -800, -np.inf, np.nan], dtype)
+    np.testing.assert_array_equal(powers(x, target), [1, 0, 0, np.nan])
+
+
+def test_short_lists_take_the_c_library() -> None:
+    assert kit.exp_below_zero(np.dtype(np.float32), SHORT) is math.exp
