@@ -46,6 +46,18 @@ def test_words_of_16_bytes_along_the_axis() -> None:
     assert chosen(matrix, 32, np.float64) == ev.GroupMapped(16, lanes=16, vector=2)
 
 
+def test_lanes_inside_of_lanes_around_a_pass_take_the_axis_in_one_round() -> None:
+    kernel = CASES["chosen"].kernel
+    for matrix, kind in (
+        (generators.banded(50_000, 64), ev.GroupMapped), (generators.rmat(14), ev.Lrb),
+    ):  # fmt: skip
+        A, (m, n) = ev.csr(matrix.astype(np.float32)), matrix.shape
+        for columns, lanes in ((32, 8), (64, 16), (128, 32), (256, 32)):
+            X, Z, V, out = (np.zeros((k, columns), np.float32) for k in (m, n, n, m))
+            made = consider(A, "cuda", task(kernel, A, X, Z, V, out)).schedule
+            assert (type(made), made.lanes, made.vector) == (kind, lanes, 4)
+
+
 def test_widths_that_words_do_not_fill() -> None:
     matrix, long = generators.uniform(200_000, 16), generators.banded(50_000, 64)
     assert chosen(matrix, 33) == ev.GroupMapped(16, lanes=16, vector=3)

@@ -33,6 +33,8 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         lanes, each = _odd_words(n // 2, able)
         return lanes, 2 * each
     words = n // word
+    if axis.both:  # one round, if a warp is enough
+        return min(power(words), WARP), word
     if not axis.inside:
         lanes, each = _words(st, words, held, short)
     elif (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenly import schedules as s
@@ -33,7 +33,8 @@ class Axis:
 
     width: the bytes of the widest element that is read or stored along it. adjacent: whether adjacent columns lie side
     by side. inside: whether each atom has the axis, rather than each tile. length: how many columns there are, if that
-    is known; else `extent` says it before a launch.
+    is known; else `extent` says it before a launch. both: whether atoms have an axis inside of that of the tile, and so
+    compute what all columns have in common again in every round over the columns.
     """
 
     width: int
@@ -42,13 +43,14 @@ class Axis:
     length: int = UNKNOWN
     extent: ir.Expr | None = None
     splits: bool = False
+    both: bool = False
 
     def at(self, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]) -> Axis:
         """Return the axis of a call: its length is known. scalar, extent: as `value_of` takes them."""
         if self.extent is None:
             return self
         length = max(0, value_of(self.extent, scalar, extent))
-        return Axis(self.width, self.adjacent, self.inside, length, splits=self.splits)
+        return replace(self, length=length, extent=None)
 
 
 def axis_of(program: ir.Program) -> Axis | None:
@@ -73,7 +75,7 @@ def axis_of(program: ir.Program) -> Axis | None:
     extent = loop.stop if known_beforehand(loop.stop) else None
     splits = all(one_sum(step) and not device_counts(step.layout) for step in steps)
     splits = splits and adjacent and extent is not None
-    return Axis(width, adjacent, both or not around, extent=extent, splits=splits)
+    return Axis(width, adjacent, both or not around, extent=extent, splits=splits, both=both)
 
 
 def for_dense(

@@ -52,8 +52,8 @@ class Task:
     of their own, such as searches, whose lengths follow from data. passes: over the atoms of a tile. stored: bytes that
     an atom stores in order. later: bytes that it reads in order in other passes. kernels: that a run launches under
     schedules that own whole tiles, and under those that split them. scatters: whether atoms write elsewhere than at
-    their own place. reductions: how many of the passes reduce. operations: of two partial results, to make them one. located:
-    whether a reduction tells where its result is, as argmax does.
+    their own place. reductions: how many of the passes reduce. operations: of two partial results, to make them one.
+    located: whether a reduction tells where its result is, as argmax does.
     """
 
     whole_tiles: bool = False
