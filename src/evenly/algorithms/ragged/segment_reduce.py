@@ -116,7 +116,7 @@ def logs_of_exponentials(R, data, start, empty, out):
 
 
 @functools.cache
-def by_two_passes(exp: Any) -> ev.Kernel:
+def by_two_passes(exp: Any) -> Any:
     """Make the same for a CPU, where exponentials cost more than reading: one for each element."""
 
     @ev.kernel

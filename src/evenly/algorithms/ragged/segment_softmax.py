@@ -33,7 +33,7 @@ def softmax(R, data, one, out):
 
 
 @functools.cache
-def in_place(exp: Any) -> ev.Kernel:
+def in_place(exp: Any) -> Any:
     """Make the same with one exponential for each element, which is stored, and then scaled."""
 
     @ev.kernel

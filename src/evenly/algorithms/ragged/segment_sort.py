@@ -22,7 +22,7 @@ SHORT = 2**28  # of so many elements four runs are numbered in 32 bits, which GP
 
 
 @functools.cache
-def sorting(descending: bool, position: Any, ways: int) -> ev.Kernel:
+def sorting(descending: bool, position: Any, ways: int) -> Any:
     """Make the kernel. position: the integers in which places are computed. ways: how many runs are merged at a time.
 
     With 4 instead of 2 memory is read and written half as often, for half as many comparisons more.
