@@ -358,3 +358,15 @@ def test_a_kernel_that_needs_whole_tiles(paced) -> None:
     looked = paced({})
     softmax_rows.plan(A, x, y, schedule="tuned")
     assert looked
+
+
+def test_a_first_call_compiles_none_once_enough_are_measured(paced, own_cache, monkeypatch) -> None:
+    monkeypatch.setattr(net, "COMPILATIONS", 2)
+    _, A, x, y = arguments()
+    kernel = fresh()
+    for schedule in (ev.ThreadMapped(), ev.MergePath()):
+        kernel.plan(A, x, y, schedule=schedule)  # compiled by now
+    looked = paced({ev.MergePath: 5.0})
+    found = kernel.plan(A, x, y, schedule="tuned").tuning
+    assert {type(schedule) for schedule in looked} >= {ev.ThreadMapped, ev.MergePath}
+    assert found.left_out[str(ev.WorkOriented())] == UNCOMPILED

@@ -63,11 +63,14 @@ class Trials:
 class Budget:
     """What measuring may take: seconds from now on, and how many candidates may be compiled (None: all).
 
+    enough: once so many are looked at, none is compiled any more.
+
     The time in which code was compiled, or loaded where that takes long, is not counted.
     """
 
-    def __init__(self, seconds: float, most: int | None = None) -> None:
+    def __init__(self, seconds: float, most: int | None = None, enough: float = math.inf) -> None:
         self.seconds, self.left = seconds, math.inf if most is None else most
+        self.enough = enough
         self.start = time.monotonic()
 
     @property
@@ -79,10 +82,13 @@ class Budget:
         return time.monotonic() > self.start + self.seconds / 2
 
     @contextlib.contextmanager
-    def trying(self) -> Iterator[None]:
-        """A context in which one candidate is compiled, if need be and if there may be another, and looked at."""
+    def trying(self, known: int) -> Iterator[None]:
+        """A context in which one candidate is compiled, if need be and if there may be another, and looked at.
+
+        known: how many were looked at.
+        """
         start = time.monotonic()
-        with compilations.watched(allowed=self.left > 0) as watch:
+        with compilations.watched(allowed=self.left > 0 and known < self.enough) as watch:
             try:
                 yield
             finally:
@@ -127,7 +133,7 @@ def looked_at(
             left_out[name] = LATE
             continue
         try:
-            with budget.trying():
+            with budget.trying(len(estimates)):
                 clock = trials.copies.clock(trial.made())
         except NotCompiledError:
             left_out[name] = UNCOMPILED

@@ -43,7 +43,8 @@ def tuned(
         plan = subject()
         if why := unmeasurable(plan):
             _refuse(*why[:2])
-        bounds = Bounds(targets.get(target).net_seconds, COMPILATIONS)
+        # Later structures are measured with what earlier ones compiled, if that is enough.
+        bounds = Bounds(targets.get(target).net_seconds, COMPILATIONS, enough=COMPILATIONS)
         found, _ = tune(plan, None, bounds, save=True)
         note(about, found)
     return found

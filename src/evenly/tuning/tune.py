@@ -63,10 +63,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What measuring may take: see `Plan.tune`."""
+    """What measuring may take: see `Plan.tune`. enough: once so many are looked at, none is compiled any more."""
 
     seconds: float | None = None
     compilations: int | None = None
+    enough: float = math.inf
 
     def check(self) -> None:
         """Raise InputError for values that are none."""
@@ -85,7 +86,7 @@ def tune(
     """Return the measurements of `Plan.tune`, and the renumbering if it is faster. Remember the winner if `save`."""
     target = targets.get(plan.target)
     seconds = bounds.seconds or target.seconds
-    budget = Budget(seconds, bounds.compilations)
+    budget = Budget(seconds, bounds.compilations, bounds.enough)
     forget(plan.binding.arguments.values())
     numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
     tried = schedules(plan, candidates)
