@@ -20,7 +20,9 @@ from tests.algorithms.conftest import by_kernels
 from tests.batteries import array
 from tests.emitting import emitted
 
-SCANS = ev.NonzeroSplit(*numbers_of_gpu()["scans"])  # what auto chooses for kernels that scan
+SCANS = ev.NonzeroSplit(
+    *numbers_of_gpu()["streams"]["one"]
+)  # what auto chooses for scans of many atoms
 MANY = 700  # elements: several blocks, the last one not full
 INDEX = np.random.default_rng(0).integers(0, 90, MANY).astype(np.int32)
 MATRIX = ev.coo((numbers("float64", MANY), INDEX, INDEX[::-1].copy()), shape=(90, 95))
