@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 import evenly as ev
 from evenly.arguments import Binding
 from evenly.choosing.auto import consider
-from evenly.choosing.dense import Axis
+from evenly.choosing.dense import Axis, for_dense
+from evenly.choosing.statistics import Statistics
 from evenly.choosing.task import Task, of_call
+from evenly.choosing.whose import numbers_for
 from evenly.interop import generators
 from tests.dense import CASES, centred, sddmm
 from tests.kernels import spmm, spmv
@@ -186,3 +189,19 @@ def test_columns_that_lie_apart_are_registers_of_a_thread() -> None:
     X, Y = np.zeros((12, 200_000), np.float32), np.zeros((12, 200_000), np.float32)
     made = consider(A, "cuda", task(columns, A, X, Y)).schedule
     assert made == ev.GroupMapped(4, lanes=1, vector=8)
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+@pytest.mark.parametrize("kind", ["around", "split", "inside", "both"])
+@pytest.mark.parametrize("adjacent", [True, False])
+def test_every_width_has_a_schedule(width: int, kind: str, adjacent: bool) -> None:
+    """A schedule refuses parameters that it cannot have, such as 33 columns a thread."""
+    axis = Axis(width, adjacent, kind == "inside", 1, splits=kind == "split", both=kind == "both")
+    held = numbers_for(None)
+    for atoms, greatest in ((40_000_000, 40), (40_000_000, 900_000), (3_000_000, 900_000), (9, 9)):
+        tiles = max(atoms // 30, 1)
+        st = Statistics(tiles, atoms, atoms / tiles, greatest, 1.0, 0.0)
+        for length in range(1, 1100):
+            for kept in True, False:
+                given = replace(axis, length=length), 8, kept, held, lambda _: True
+                assert for_dense(st, *given)[0] is not None

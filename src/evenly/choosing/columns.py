@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenly.gpus.gpu import WARP, WORD
-from evenly.schedules.contract import ceil_div
+from evenly.schedules.contract import MOST_VECTOR, ceil_div
 
 from .statistics import Statistics
 
@@ -36,7 +36,7 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
     if axis.both:  # one round, if a warp is enough
         return min(power(words), WARP), word
     if not axis.inside:
-        lanes, each = _words(st, words, held, short)
+        lanes, each = _words(st, words, word, held, short)
     elif (
         short or not alike or words <= held["reduce"]
     ):  # threads that reduce take steps, so that they are few
@@ -52,8 +52,13 @@ def word_of(axis: Axis) -> int:
     return max(WORD // axis.width, 1)
 
 
-def _words(st: Statistics, words: int, held: dict[str, Any], short: bool) -> tuple[int, int]:
-    """Return the threads along an axis of so many words around a pass, and the words of each."""
+def _words(
+    st: Statistics, words: int, word: int, held: dict[str, Any], short: bool
+) -> tuple[int, int]:
+    """Return the threads along an axis of so many words around a pass, and the words of each.
+
+    word: columns of one.
+    """
     if short:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -66,13 +71,17 @@ def _words(st: Statistics, words: int, held: dict[str, Any], short: bool) -> tup
     many = words > 2 * lanes * each and (words <= 3 * held["reduce"] or not short)
     if many and (words % lanes or lanes < held["reduce"]):
         # Rather than many rounds that leave threads idle, or take short pieces of rows.
-        return _odd_words(words, (3,))
+        return _odd_words(words, (3,), (MOST_VECTOR // word - 1) | 1)
     return lanes, each
 
 
-def _odd_words(words: int, able: tuple[int, ...]) -> tuple[int, int]:
+def _odd_words(words: int, able: tuple[int, ...], most: int = 5) -> tuple[int, int]:
     """Return threads, and words of each, one of these numbers: so that the fewest are not on the axis."""
-    each = min(able, key=lambda k: power(ceil_div(words, k)) * k) if words <= 3 * WARP else 5
+    each = (
+        min(able, key=lambda k: power(ceil_div(words, k)) * k)
+        if words <= 3 * WARP
+        else min(5, most)
+    )
     return min(power(ceil_div(words, each)), WARP), each
 
 

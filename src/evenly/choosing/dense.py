@@ -159,7 +159,8 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
         lanes, vector = min(power(words // 2), WARP // 2), 2 * word
-    if axis.inside and axis.length % word and axis.length <= held["reduce"] * held["singles"]:
+    few = axis.length <= held["reduce"] * held["singles"]
+    if axis.inside and axis.adjacent and axis.length % word and few:
         pair = 2 - axis.length % 2
         lanes = min(lanes, held["reduce"])
         vector = pair * (ceil_div(axis.length, lanes * pair) | 1)
