@@ -59,7 +59,7 @@ class Explanation:
         """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
         lines = []
         if self.once != self.choice.schedule:
-            what = "in a plan, which keeps the order of tiles"
+            what = "in a plan, which keeps what follows from the structure"
             lines.append(f"    {what}; a call without one gets {self.once}")
         if self.equal:
             lines.append(

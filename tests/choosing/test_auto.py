@@ -39,6 +39,8 @@ def test_a_power_law_is_divided_evenly() -> None:
     assert chosen(A, "cpu") == ev.MergePath()
     for target in ("cpu", "cuda"):
         assert chosen(A, target, whole_tiles=True).owns_tiles
+    why = consider(A, "cpu", Task(whole_tiles=True)).why
+    assert why == "the kernel needs schedules that own whole tiles"  # which are not of equal length
 
 
 def test_regular_rows_are_owned() -> None:
@@ -285,7 +287,7 @@ def test_explain_looks_at_the_columns_anew() -> None:
 
 
 def test_explain_says_what_calls_without_a_plan_get() -> None:
-    line = "in a plan, which keeps the order of tiles; a call without one gets "
+    line = "in a plan, which keeps what follows from the structure; a call without one gets "
     seen = set()
     for A in (of_lengths(np.arange(3_000_000) % 50 // 49 * 3), ev.csr(stencil(300))):
         found = ev.explain(A, target="cuda")

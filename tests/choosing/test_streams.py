@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 import evenly as ev
+from evenly.choosing.powers import power_from, power_up_to
 from evenly.choosing.statistics import Statistics
-from evenly.choosing.streams import for_streams, power, run_of
+from evenly.choosing.streams import for_streams, run_of
 from evenly.choosing.task import Task
 from evenly.gpus.numbers import numbers
 
@@ -64,8 +65,8 @@ def test_a_run_has_16_bytes(size: int, run: int) -> None:
 
 
 def test_powers_of_two() -> None:
-    assert [power(x) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 2, 4, 4]
-    assert [power(x, up=True) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 4, 4, 8]
+    assert [power_up_to(x) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 2, 4, 4]
+    assert [power_from(x) for x in (0.1, 1, 2, 3, 4, 7.9)] == [1, 1, 2, 4, 4, 8]
 
 
 def test_many_atoms_that_are_scanned_have_the_widest_shares() -> None:

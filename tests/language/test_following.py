@@ -121,6 +121,29 @@ def used_again(R, x, out, totals):
         totals[t] = sum(out[k] * total for k in R.atoms(t))
 
 
+@ev.kernel
+def looked_up(R, x, out, w):
+    for t in R.tiles():
+        last = max((w[k] for k in R.atoms(t)), default=0)
+        for k in R.atoms(t):
+            other = last - w[k]
+            out[k] = x[other]
+
+
+@ev.kernel
+def divided(R, x, out, w):
+    for t in R.tiles():
+        total = sum(w[k] for k in R.atoms(t))
+        for k in R.atoms(t):
+            out[k] = w[k] // total
+
+
+@pytest.mark.parametrize("kernel", [looked_up, divided], ids=lambda k: k.name)
+def test_what_a_tile_leaves_is_no_index_and_no_divisor(kernel: Any) -> None:
+    """Blocks compute the second pass at atoms of tiles that they share, too, with whatever is there."""
+    assert not any("follow" in name for name in names(kernel, np.ones(5, np.int32)))
+
+
 @pytest.mark.parametrize(
     "kernel",
     [with_totals, in_place, turned, numbered, by_length, at_times, used_again],

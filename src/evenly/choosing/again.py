@@ -10,8 +10,9 @@ from typing import Any
 
 from evenly import schedules as s
 
+from .powers import power_up_to
 from .statistics import Statistics
-from .streams import power, run_of
+from .streams import run_of
 
 REGISTER = 4  # bytes
 
@@ -33,7 +34,7 @@ def for_again(
     long = st.greatest >= held["long"]
     run = 1 if long else run_of(atom_bytes)  # many threads read side by side by themselves
     registers = held["many" if long else "few"]
-    items = max(run, power(registers * REGISTER / max(atom_bytes, REGISTER)))
+    items = max(run, power_up_to(registers * REGISTER / max(atom_bytes, REGISTER)))
     # Runs are aligned, so the first may begin before the tile; not if all tiles are of whole runs.
     whole = st.mean == st.greatest and st.greatest % run == 0
     span, size = st.greatest + (0 if whole else run - 1), 2

@@ -20,6 +20,8 @@ from .statistics import Statistics, judged_by, statistics
 from .task import BY_COLUMNS, SPMV, Task, fits
 from .whose import numbers_for
 
+OWNERS = "the kernel needs schedules that own whole tiles"
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -87,7 +89,7 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
         (str(other), f"{costs[other].total:.1f} us predicted ({costs[other]})") for other in others
     ]
     if task.whole_tiles:
-        rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
+        rejected.append(("merge_path", OWNERS))
     return Choice(chosen, why, st, tuple(rejected), numbers_for(layout)["origin"])
 
 
@@ -125,9 +127,13 @@ def _shape(st: Statistics) -> str:
 
 def _elsewhere(st: Statistics, whole_tiles: bool, columns: bool = False) -> Choice:
     regular = st.spread <= numbers()["regular_spread"] and st.greatest <= max(8 * st.mean, 64)
-    if regular or whole_tiles:
+    if regular:
         why = "tiles of about equal length: equal numbers of tiles are equal work"
         return Choice(s.ThreadMapped(), why, st, _others(st, "thread_mapped"))
+    if whole_tiles:
+        splitting = dict.fromkeys(("work_oriented", "merge_path", "nonzero_split"), OWNERS)
+        others = dict(_others(st, "thread_mapped")) | splitting
+        return Choice(s.ThreadMapped(), OWNERS, st, tuple(others.items()))
     if columns:
         why = "workers that own tiles walk the atoms once for several columns"
         return Choice(s.ThreadMapped(), why, st, _others(st, "thread_mapped"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.gpus.gpu import WARP, WORD
 from evenly.schedules.contract import MOST_VECTOR, ceil_div
 
+from .powers import power_from
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
     if n % 2 and n % word:
         long = st.mean >= held["long"] and alike
         each = _single_columns(n, axis, held, short, long, alike)
-        lanes = min(power(ceil_div(n, each)), WARP)
+        lanes = min(power_from(ceil_div(n, each)), WARP)
         vector = ceil_div(n, lanes * ceil_div(n, lanes * held["singles"]))
         return lanes, vector | axis.inside  # an odd number is none of words
     if n % word:  # words of two columns, an odd number of them a thread, or a word would have four
@@ -34,16 +35,16 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         return lanes, 2 * each
     words = n // word
     if axis.both:  # one round, if a warp is enough
-        return min(power(words), WARP), word
+        return min(power_from(words), WARP), word
     if not axis.inside:
         lanes, each = _words(st, words, word, held, short)
     elif (
         short or not alike or words <= held["reduce"]
     ):  # threads that reduce take steps, so that they are few
-        lanes, each = min(power(words), held["reduce"]), 1
+        lanes, each = min(power_from(words), held["reduce"]), 1
     else:  # and long tiles take an axis in one round
         each = max(2, min(ceil_div(words, WARP), 4))
-        lanes = min(power(ceil_div(words, each)), WARP)
+        lanes = min(power_from(ceil_div(words, each)), WARP)
     return lanes, each * word
 
 
@@ -78,11 +79,11 @@ def _words(
 def _odd_words(words: int, able: tuple[int, ...], most: int = 5) -> tuple[int, int]:
     """Return threads, and words of each, one of these numbers: so that the fewest are not on the axis."""
     each = (
-        min(able, key=lambda k: power(ceil_div(words, k)) * k)
+        min(able, key=lambda k: power_from(ceil_div(words, k)) * k)
         if words <= 3 * WARP
         else min(5, most)
     )
-    return min(power(ceil_div(words, each)), WARP), each
+    return min(power_from(ceil_div(words, each)), WARP), each
 
 
 def _single_columns(
@@ -103,11 +104,3 @@ def _single_columns(
         few = 5 if wide else ceil_div(20, axis.width)
         return many if n <= 2 * many or (axis.width == 4 and 8 * few < n <= 8 * many) else few
     return 5 if wide else 3 if n > held["reduce"] or not alike else 1
-
-
-def power(x: float, up: bool = True) -> int:
-    """Return the next power of two, at least 1: the next greater one, or the next smaller."""
-    n = 1
-    while (n if up else 2 * n - 1) < x:
-        n *= 2
-    return n if up or n <= max(x, 1) else n // 2

@@ -21,7 +21,8 @@ from evenly.language.dense import (
 )
 from evenly.schedules.contract import ceil_div
 
-from .columns import columns, power, word_of
+from .columns import columns, word_of
+from .powers import power_from, power_up_to
 from .statistics import Statistics
 
 UNKNOWN = 32  # columns, where tiles compute how many there are
@@ -128,7 +129,7 @@ def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> in
     if inside and st.mean >= 2 * held["short"]:  # a team as large as an atom may have
         found = max(held["reduce"] // lanes, 1)
     elif not inside and st.mean >= held["short"]:
-        found = min(power(st.mean / held["atoms"] / lanes, up=False), most)
+        found = min(power_up_to(st.mean / held["atoms"] / lanes), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:
             break
@@ -158,7 +159,7 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
     word = word_of(axis)
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
-        lanes, vector = min(power(words // 2), WARP // 2), 2 * word
+        lanes, vector = min(power_from(words // 2), WARP // 2), 2 * word
     few = axis.length <= held["reduce"] * held["singles"]
     if axis.inside and axis.adjacent and axis.length % word and few:
         pair = 2 - axis.length % 2

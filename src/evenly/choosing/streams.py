@@ -11,6 +11,7 @@ from typing import Any
 from evenly import schedules as s
 from evenly.gpus.gpu import WARP, WORD
 
+from .powers import power_from, power_up_to
 from .statistics import Statistics
 from .task import Task
 
@@ -26,7 +27,7 @@ def for_streams(
     held = numbers["streams"]
     if st.atoms * task.atom_bytes < held["least"] or st.empty > held["empty"]:
         return None
-    size, run = min(power(st.greatest / held["each"], up=True), WARP), run_of(task.atom_bytes)
+    size, run = min(power_from(st.greatest / held["each"]), WARP), run_of(task.atom_bytes)
     alike = st.greatest <= held["alike"] * st.mean
     if task.streams and alike and st.tiles * size >= held["threads"] * numbers["multiprocessors"]:
         said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"
@@ -45,12 +46,4 @@ def for_streams(
 
 def run_of(atom_bytes: int) -> int:
     """Return how many adjacent atoms one instruction loads."""
-    return min(power(WORD / atom_bytes), RUN)
-
-
-def power(x: float, up: bool = False) -> int:
-    """Return the greatest power of two up to x, or the least from x on; at least 1."""
-    n = 1
-    while (n if up else 2 * n - 1) < x:
-        n *= 2
-    return n if up or n <= max(x, 1) else n // 2
+    return min(power_up_to(WORD / atom_bytes), RUN)

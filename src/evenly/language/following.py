@@ -11,6 +11,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from . import ir, walk
+from .dependence import Dependence, depend
 from .phases import Once, Phases, Split
 
 
@@ -74,8 +75,28 @@ def _only_store(phase: Split) -> ir.Store | None:
         case (*before, ir.Store(indices=indices) as store) if indices == (phase.pass_.atom,):
             plain = all(isinstance(s, ir.Assign) and not s.var.length for s in before)
             alone = phase.tile not in walk.variables_read(phase.pass_.body)
-            return store if plain and alone else None
+            return store if plain and alone and _for_any_state(phase) else None
     return None
+
+
+def _for_any_state(phase: Split) -> bool:
+    """Whether a pass may be computed with any numbers for its state.
+
+    Blocks do so at atoms of tiles that they share, where they store nothing, rather than branch at each atom.
+    """
+    body = phase.pass_.body
+    varying = Dependence(body, set(phase.state)).varying()
+    return not any(depend(_has_to_fit(e), varying) for e in walk.expressions(body))
+
+
+def _has_to_fit(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """Return the operands that have to be valid: indices, divisors of integers, counts of shifts, exponents."""
+    match e:
+        case ir.Element(indices=indices):
+            return indices
+        case ir.Binary(op="//" | "%" | "<<" | ">>" | "**", right=right) if not e.type.is_float:
+            return (right,)
+    return ()
 
 
 def _kept_alone(phase: Split) -> dict[ir.Array, ir.Expr] | None:

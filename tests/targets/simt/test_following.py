@@ -58,3 +58,32 @@ def test_where_runs_are_not_aligned(lengths: str, seed: int) -> None:
     bounded.on("python")(ev.ragged(offsets), x, expected)
     bounded[SCHEDULES[1]].on("simt", seed=seed)(ev.ragged(offsets), x, out)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+
+
+@ev.kernel
+def from_the_last(R, order, out):
+    """What a tile leaves is part of an index."""
+    for t in R.tiles():
+        last = max((order[k] for k in R.atoms(t)), default=0)
+        for k in R.atoms(t):
+            out[k] = order[last - order[k]]
+
+
+@ev.kernel
+def of_all(R, order, out):
+    """What a tile leaves is a divisor."""
+    for t in R.tiles():
+        total = sum(order[k] for k in R.atoms(t))
+        for k in R.atoms(t):
+            out[k] = order[k] // total
+
+
+@pytest.mark.parametrize("kernel", [from_the_last, of_all], ids=lambda k: k.name)
+@pytest.mark.parametrize("lengths", ["one tile has everything", "many empty between"])
+def test_what_only_whole_tiles_make_valid(lengths: str, kernel: Any) -> None:
+    offsets = LENGTHS[lengths]
+    order = np.arange(1, int(offsets[-1]) + 1, dtype=np.int32)
+    out, expected = np.zeros_like(order), np.zeros_like(order)
+    kernel.on("python")(ev.ragged(offsets), order, expected)
+    kernel[SCHEDULES[1]].on("simt")(ev.ragged(offsets), order, out)
+    assert out.tolist() == expected.tolist()
