@@ -220,9 +220,8 @@ def build(x, y, z, levels=3, schedule="auto", target="auto"):
     n = len(x)
     x, y, z, cells, begins = sorted_by_cell(x, y, z, levels)
     above, are_tasks = octants_above(begins, levels)
-    T = tasks_of(
-        above[are_tasks], n // (LEAF + 1) + 1, x
-    )  # more octants of that size there cannot be
+    most = n // (LEAF + 1) + 1  # more octants that are no leaves there cannot be
+    T = tasks_of(above[are_tasks], most, x)
     order, moved = kit.positions(x, n), kit.empty(x, (n,), np.int32)
     below = ev.output(tuple(FIELDS.values()), capacity=n + 1000, like=x)
     octree[schedule].on(target)(T, x, y, z, order, moved, below)

@@ -123,6 +123,13 @@ def test_what_workers_have_really_done_is_beside_it(target: str) -> None:
     assert max(map(len, measured(balance.counts, "x"))) <= 80
 
 
+def test_a_schedule_that_counts_is_not_beside_itself() -> None:
+    T, x = ev.tasks(n=np.int32, first=[3], capacity=50), np.zeros(1, np.int64)
+    plan = counting_down.plan(T, x, schedule=ev.TaskPool(counted=True), target="cpu")
+    names = [load.label.split()[0] for load in plan.profile().loads]
+    assert names[0] == "task_pool" and len(names) == len(set(names)) == 5
+
+
 def test_a_full_output_does_not_keep_a_profile_from_being_made() -> None:
     @ev.kernel
     def appends(T, out):

@@ -348,6 +348,7 @@ CALLS = [
     R("tile", "q = «open(n)»", f"open {NOT}", "do it outside, and pass what comes of it as an argument"),
     R("tile", "q = «max(x)»", "max() takes a generator or two numbers and more", "max((x[i] for i in range(len(x))), default=0.0)"),
     R("tile", "q = «ev.armax»(x)", "module evenly has no armax", "did you mean ev.argmax?"),
+    R("tile", "q = «ev.sin»(x[n])", "module evenly has no sin", "did you mean math.sin?"),
     R("tile", "q = «1.5 << 2»", "'<<' needs integers or truth values, got a float"),
     R("tile", "q = «math.factorial(3)»", f"factorial {NOT}", "math.gamma(n + 1)"),
     R("tile", "q = «pow(2, 3)»", f"pow of builtins {NOT}", "math.pow keeps the type of its argument"),

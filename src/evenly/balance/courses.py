@@ -14,7 +14,7 @@ import contextlib
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -169,6 +169,8 @@ def task_balance(
 def of_tasks(chosen: Schedule, against: Any) -> list[Schedule]:
     """Return the chosen schedule, then those of `against` (None: every built-in one of tasks), each once.
 
+    One that differs from the chosen one in `counted` alone takes tasks as that does, and is left out.
+
     Raises InputError for names that are not schedules, and for schedules that split tiles.
     """
     others = several(list(OF_TASKS) if against is None else against)
@@ -176,7 +178,13 @@ def of_tasks(chosen: Schedule, against: Any) -> list[Schedule]:
         if not schedule.owns_tiles:
             expected = "schedules that run whole tasks, such as ev.TaskPool()"
             raise InputError("against", expected=expected, given=str(schedule))
-    return list(dict.fromkeys([chosen, *others]))
+    return list(
+        dict.fromkeys([chosen, *(s for s in others if _uncounted(s) != _uncounted(chosen))])
+    )
+
+
+def _uncounted(schedule: Any) -> Any:
+    return replace(schedule, counted=False) if getattr(schedule, "counted", False) else schedule
 
 
 def _workers(schedule: Any) -> int:

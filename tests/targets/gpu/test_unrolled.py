@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,9 +62,31 @@ def without_an_array(A, x, y):
         y[row] = total
 
 
+def mixed(depth: int) -> ev.Kernel:
+    """A kernel whose index comes from a counter by so many variables, each of which reads the one before twice."""
+    lines = "".join(f"            v{n + 1} = v{n} ^ (v{n} >> 1)\n" for n in range(depth))
+    text = f"""def mixed(A, x, y):
+    for row in A.tiles():
+        w = ev.local(16, np.float32)
+        for v0 in range(16):
+{lines}            w[v{depth} % 16] += x[row]
+        y[row] = w[0]
+"""
+    names: dict[str, Any] = {"ev": ev, "np": np}
+    exec(text, names)
+    return ev.kernel(source=text)(names["mixed"])
+
+
 @pytest.mark.parametrize(
     ("kernel", "loops"),
-    [(known, 1), (of_a_column, 0), (without_a_bound, 0), (too_long, 0), (without_an_array, 0)],
+    [
+        (mixed(60), 1),
+        (known, 1),
+        (of_a_column, 0),
+        (without_a_bound, 0),
+        (too_long, 0),
+        (without_an_array, 0),
+    ],
     ids=lambda given: getattr(given, "name", None),
 )
 def test_loops_are_unrolled_for_local_arrays(kernel: ev.Kernel, loops: int) -> None:

@@ -91,6 +91,8 @@ def nearest_of_layout(wanted: str, names: list[str]) -> str:
 
 def nearest(wanted: str, module: ModuleType, spelled: str) -> str:
     """Return the hint for a name that `module`, which the user calls `spelled`, does not have."""
+    if hasattr(math, wanted) and not wanted.startswith("_"):
+        return f"did you mean math.{wanted}?"
     names = [n for n in dir(module) if not n.startswith("_")]
     near = difflib.get_close_matches(wanted, names, n=1)
     return f"did you mean {spelled}.{near[0]}?" if near else ""

@@ -24,7 +24,8 @@ def remarks(site: Site) -> list[str]:
     said = [
         f"An octree of {asked.particles:,} particles, {LEAF} at most in a leaf, in float32. A task is an octant.",
         f"The paper's methods: {names}. Not the paper's: {POOL} ({EVERY[POOL].__name__}).",
-        "Times are those of whole calls, which wait for the device. Every call is checked against a sequential octree.",
+        "Times are those of whole calls, which wait for the device. The last call of each point is checked against a"
+        " sequential octree.",
         "Threads below 32: two tasks a warp, so a block of the paper's is half a warp. Threads that are no multiple of"
         " 32 leave lanes idle.",
         "The paper has a GPU of 112 cores and one of 64. Here Figure 3 limits how many blocks run at a time: up to the"

@@ -23,9 +23,10 @@ def unrolled(block: ir.Block) -> set[int]:
     if not loops:
         return set()
     set_once = _set_once(block)
+    known: dict[ir.Var, Loops | None] = {v: {v: s} for v, s in loops.items()}
     needed: dict[ir.Var, Loops | None] = {}
     for array, index in _indices(block):
-        found, before = _counters(index, loops, set_once), needed.get(array, {})
+        found, before = _counters(index, known, set_once), needed.get(array, {})
         needed[array] = None if found is None or before is None else before | found
     chosen: set[int] = set()
     for wanted in needed.values():
@@ -66,19 +67,25 @@ def _indices(block: ir.Block) -> Iterator[tuple[ir.Var, ir.Expr]]:
             yield e.array, e.index
 
 
-def _counters(e: ir.Expr, loops: Loops, set_once: dict[ir.Var, ir.Expr]) -> Loops | None:
-    """Return the loops on whose counters alone a value depends; None if it depends on more."""
+def _counters(
+    e: ir.Expr, known: dict[ir.Var, Loops | None], set_once: dict[ir.Var, ir.Expr]
+) -> Loops | None:
+    """Return the loops on whose counters alone a value depends; None if it depends on more.
+
+    known: those of variables, to which it adds what it finds.
+    """
     if isinstance(e, ir.Const):
         return {}
     if isinstance(e, ir.Var):
-        if e in loops:
-            return {e: loops[e]}
-        return _counters(set_once[e], loops, set_once) if e in set_once else None
+        if e not in known:
+            known[e] = None
+            known[e] = _counters(set_once[e], known, set_once) if e in set_once else None
+        return known[e]
     if not isinstance(e, PURE):
         return None
     found: Loops = {}
     for part in walk.parts(e):
-        more = _counters(part, loops, set_once)
+        more = _counters(part, known, set_once)
         if more is None:
             return None
         found |= more
