@@ -107,6 +107,7 @@ def test_nasty_rows(name: str) -> None:
         ("carried", "group 8"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
+        ("changed", "group 8"), ("changed_sum", "block"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
     ],
