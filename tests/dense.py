@@ -209,6 +209,38 @@ def by_lane(A, X, Z, V, out):
             )
 
 
+@ev.kernel
+def changed(A, X, Z, V, out):
+    """Variables get other values after a lane has used them, and what lanes have in common is added in two steps."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            alike = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                t = A.value(k)
+                alike += t
+                own = t + V[c, j]
+                t = sum(X[row, i] * Z[c, i] for i in ev.lanes(X.shape[1]))
+                total += own * t
+                alike += t
+            out[row, j] = total + alike
+
+
+@ev.kernel
+def changed_sum(A, X, Z, V, out):
+    """The value that a loop over lanes inside has made gets another one after a lane has used it."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                t = sum(X[row, i] * Z[A.column(k), i] for i in ev.lanes(X.shape[1]))
+                own = t * V[A.column(k), j]
+                t = t * 2 + 1
+                total += own + t
+            out[row, j] = total
+
+
 @dataclass(frozen=True)
 class Case:
     """arguments(A, matrix, width, dtype) gives all arguments; `outputs` are the places of the stored ones."""
@@ -370,6 +402,8 @@ BOTH = {
     ),
     "chosen": Case(chosen, both, (4,)),
     "by_lane": Case(by_lane, both, (4,)),
+    "changed": Case(changed, both, (4,)),
+    "changed_sum": Case(changed_sum, both, (4,)),
 }
 CASES |= BOTH
 

@@ -107,6 +107,7 @@ def test_nasty_rows(name: str) -> None:
         ("carried", "group 8"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
+        ("changed", "group 8"), ("changed_sum", "block"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
     ],
@@ -180,9 +181,12 @@ def test_a_cpu_takes_several_lanes_at_a_time(case: str) -> None:
 
 def test_auto_gives_whole_tiles_to_workers_for_a_dense_axis() -> None:
     matrix = matrices(np.float32)["power law"]
-    for width, chosen in ((1, ev.MergePath), (8, ev.ThreadMapped)):
-        args = CASES["spmm"].arguments(ev.csr(matrix), matrix, width, np.float32)
-        assert type(CASES["spmm"].kernel.plan(*args).schedule) is chosen
+    for case, width, chosen in (
+        ("spmm", 1, ev.MergePath), ("spmm", 8, ev.ThreadMapped),
+        ("chosen", 1, ev.MergePath), ("chosen", 8, ev.ThreadMapped), ("sddmm", 8, ev.MergePath),
+    ):  # fmt: skip
+        args = CASES[case].arguments(ev.csr(matrix), matrix, width, np.float32)
+        assert type(CASES[case].kernel.plan(*args).schedule) is chosen
 
 
 def test_an_axis_that_tiles_compute() -> None:

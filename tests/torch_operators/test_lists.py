@@ -43,6 +43,19 @@ def test_types(dtype: str) -> None:
         assert gradient.dtype == x.dtype and gradient.shape == x.shape
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_gradient_of_a_long_mean(dtype: str) -> None:
+    """Float16 has no number as large as its length, bfloat16 few like it."""
+    lists = ours.Lists(torch.tensor([0, 100_001, 100_001, 100_004]))
+    x = torch.ones(100_004, dtype=getattr(torch, dtype), requires_grad=True)
+    y = ours.segment_reduce(lists, x, "mean")
+    (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    for at, length in ((0, 100_001), (-1, 3)):
+        wanted = torch.tensor(1 / length).to(x.dtype)
+        assert gradient[at] == wanted
+    assert ours.segment_reduce(lists, x, "mean")[0] == 1
+
+
 def test_they_are_operators_of_torch_and_compile_without_graph_breaks() -> None:
     lists, calls = lists_of("one", (3,))
     for function, x, _ in calls:
@@ -78,7 +91,8 @@ def mistakes() -> dict[str, Callable[[], Any]]:
         "y: expected 1 or 2 axes, the first of 5 lists, got shape (9,)": lambda: ours.repeat(lists, torch.ones(9)),
         "padded: expected 2 or 3 axes, the first of 5 lists, got shape (5,)": lambda: ours.padded_to_jagged(lists, torch.ones(5)),
         "reduce: expected 'sum' or 'mean', got 'max'": lambda: ours.segment_reduce(lists, torch.ones(9), "max"),
-        "length: expected a number of elements, got -1": lambda: ours.jagged_to_padded(lists, torch.ones(9), -1),
+        "length: expected an int, 0 or more, got -1": lambda: ours.jagged_to_padded(lists, torch.ones(9), -1),
+        "padding_value: expected a number, got 'x'": lambda: ours.jagged_to_padded(lists, torch.ones(9), 3, "x"),
         "x: expected floats or complex numbers, got dtype torch.int64": lambda: ours.segment_reduce(lists, torch.arange(9)),
     }  # fmt: skip
 

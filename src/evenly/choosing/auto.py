@@ -72,7 +72,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
         return Choice(*ruled, st, BESIDE_ROUNDS if rounds else ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
-    around = task.axis is not None and not task.axis.inside and task.axis.length > 1
+    axis = task.axis
+    around = axis is not None and (axis.both or not axis.inside) and axis.length > 1
     return _elsewhere(st, task.whole_tiles, around)
 
 

@@ -29,6 +29,9 @@ def by_columns(loop: ir.For) -> bool:
     )
 
 
+PARTS = ("alike", "before", "each", "after")  # in the order in which they run
+
+
 @dataclass(frozen=True, slots=True)
 class LaneParts:
     """The body of a pass inside a loop over lanes, in the parts that a thread with several lanes runs.
@@ -46,7 +49,7 @@ class LaneParts:
 
 
 def lane_parts(s: ir.Pass, lane: ir.Var) -> LaneParts | None:
-    """Part the body of a pass around which `lane` is a lane; None if lanes inside of it depend on that lane.
+    """Part the body of a pass around which `lane` is a lane; None if lanes inside depend on it, or order matters.
 
     That is for passes with loops over lanes inside: what these compute is the same for all lanes around the pass.
     """
@@ -61,18 +64,38 @@ def lane_parts(s: ir.Pass, lane: ir.Var) -> LaneParts | None:
         for x, _ in code:
             made = walk.variables_set((x,))
             varying |= set() if varying.isdisjoint(walk.variables_read((x,)) | made) else made
-    parts: dict[str, list[ir.Stmt]] = {"alike": [], "before": [], "each": [], "after": []}
+    placed: list[tuple[str, ir.Stmt]] = []
     for x, adds in code:
         if not varying.isdisjoint(walk.variables_set((x,))):
             if isinstance(x, ir.For):
                 return None
-            parts["each"].append(x)
+            placed.append(("each", x))
         elif isinstance(x, ir.Assign) and x.var in fields:
-            parts["after"].append(x)
+            placed.append(("after", x))
         else:
-            parts["before" if adds else "alike"].append(x)
+            placed.append(("before" if adds else "alike", x))
+    if not _may_part(placed):
+        return None
+    parts = {name: tuple(x for part, x in placed if part == name) for name in PARTS}
     uniform = frozenset(v for v in fields if v not in varying)
-    return LaneParts(**{name: tuple(block) for name, block in parts.items()}, uniform=uniform)
+    return LaneParts(**parts, uniform=uniform)
+
+
+def _may_part(placed: list[tuple[str, ir.Stmt]]) -> bool:
+    """Whether no statement that its part moves before another sets what this reads or sets, or reads what it sets.
+
+    For example, a variable may get another value after its first one was used with a lane.
+    """
+    earlier: list[tuple[int, Set[ir.Var], Set[ir.Var]]] = []
+    for name, x in placed:
+        part, made, read = PARTS.index(name), walk.variables_set((x,)), walk.variables_read((x,))
+        for later, their_made, their_read in earlier:
+            if part < later and not (
+                made.isdisjoint(their_made | their_read) and read.isdisjoint(their_made)
+            ):
+                return False
+        earlier.append((part, made, read))
+    return True
 
 
 def _added(s: ir.Accumulate) -> ir.Block:

@@ -66,7 +66,9 @@ def attention(
     _check(pattern, Q=(Q, (m, *_width(Q))), K=(K, (n, *_width(Q))), V=(V, (n, *_width(V))))
     if Q.is_complex():
         raise InputError("Q", expected="real numbers", given=f"dtype {Q.dtype}")
-    factor = max(Q.shape[1], 1) ** -0.5 if scale is None else _number(scale)
+    factor = (
+        max(Q.shape[1], 1) ** -0.5 if scale is None else number(scale, "scale", "multiply Q by it")
+    )
     if torch.is_grad_enabled() and any(x.requires_grad for x in (Q, K, V)):
         return spmm(pattern, softmax(pattern, sddmm(pattern, Q * factor, K)), V)
     return operators.attention(*pattern.tensors, Q, K, V, factor)
@@ -86,15 +88,14 @@ def _width(x: Any) -> tuple[int, ...]:
     return tuple(x.shape[1:2]) if getattr(x, "ndim", 0) == 2 else (1,)
 
 
-def _number(scale: Any) -> float:
-    """Return a number without a gradient. Raises InputError for anything else."""
-    if isinstance(scale, torch.Tensor) and scale.requires_grad:
-        hint = "multiply Q by it"
-        raise InputError("scale", expected="a number", given="a tensor with a gradient", hint=hint)
+def number(x: Any, name: str, hint: str = "") -> float:
+    """Return a number without a gradient. Raises InputError for anything else. hint: what to do with a gradient."""
+    if isinstance(x, torch.Tensor) and x.requires_grad:
+        raise InputError(name, expected="a number", given="a tensor with a gradient", hint=hint)
     try:
-        return float(scale)
+        return float(x)
     except (TypeError, ValueError, RuntimeError):
-        raise InputError("scale", expected="a number", given=repr(scale)) from None
+        raise InputError(name, expected="a number", given=repr(x)) from None
 
 
 def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from evenly.errors import InputError
 from evenly.torch_operators import list_operators as operators
-from evenly.torch_operators.functions import check_tensor
+from evenly.torch_operators.functions import check_tensor, number
 from evenly.torch_operators.lists import Lists
 
 
@@ -37,8 +37,9 @@ def jagged_to_padded(lists: Lists, x: Tensor, length: int, padding_value: float 
     """
     _check(lists, x, "x", 1, lists_first=False)
     if not isinstance(length, int) or isinstance(length, bool) or length < 0:
-        raise InputError("length", expected="a number of elements", given=repr(length))
-    return operators.jagged_to_padded(lists.offsets, x, length, padding_value)
+        raise InputError("length", expected="an int, 0 or more", given=repr(length))
+    padding = number(padding_value, "padding_value")
+    return operators.jagged_to_padded(lists.offsets, x, length, padding)
 
 
 def padded_to_jagged(lists: Lists, padded: Tensor) -> Tensor:

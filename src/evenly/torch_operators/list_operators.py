@@ -50,8 +50,9 @@ def _(offsets, x, reduce="sum"):
 def segment_reduce_backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     (offsets,), (reduce,) = ctx.saved_tensors, ctx.more
     if reduce == "mean":
-        lengths = offsets.diff().to(gradient.dtype)
-        gradient = gradient / lengths.view(-1, *[1] * (gradient.dim() - 1))
+        lengths = offsets.diff().view(-1, *[1] * (gradient.dim() - 1))
+        wide = torch.promote_types(gradient.dtype, torch.float32)  # float16 ends at 65,504
+        gradient = (gradient.to(wide) / lengths).to(gradient.dtype)
     return None, repeat(offsets, gradient, ctx.shape[0]), None
 
 

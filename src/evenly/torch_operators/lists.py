@@ -34,9 +34,8 @@ class Lists:
 
     def to(self, device: Any) -> Lists:
         """Return the lists on another device; themselves if they are there."""
-        if self.offsets.device == torch.device(device):
-            return self
-        return Lists(self.offsets.to(device))
+        moved = self.offsets.to(device)
+        return self if moved is self.offsets else Lists(moved)
 
     def __reduce__(self) -> Any:
         return Lists, (self.offsets,)

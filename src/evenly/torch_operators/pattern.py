@@ -99,7 +99,7 @@ class Pattern:
 
     def to(self, device: Any) -> Pattern:
         """Return the pattern on another device; itself if it is there."""
-        if self.offsets.device == torch.device(device):
+        if self.offsets.to(device) is self.offsets:
             return self
         moved = [None if x is None else x.to(device) for x in self.tensors]
         return object.__new__(Pattern)._pair(tuple(moved[:3]), tuple(moved[3:]))
