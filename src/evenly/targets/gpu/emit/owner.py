@@ -21,6 +21,7 @@ from evenly.language.scratch import scratch_in
 from evenly.language.types import POS
 from evenly.targets.printing.statements import Over
 
+from .agreed import Agreed
 from .batches import SideBySide, Strided
 from .contended import reread, stored_twice
 from .dense import Dense, may_spread
@@ -85,6 +86,7 @@ class Owner(Writer):
         self.grid_names = grid
         self.body, self.dense = body, dense
         self.kept = Kept(self, body)
+        self.agreed = Agreed(self)
         # Whether code for a column of a dense axis is being written, which one thread runs; where its values wait to be
         # stored together.
         self.spreads = False
@@ -144,51 +146,9 @@ class Owner(Writer):
         return may_spread(self, s, frozenset()) and has_lanes_inside(s)
 
     def statement(self, s: ir.Stmt) -> None:
-        super().statement(self._told(s))
-        if isinstance(s, ir.Assign) and not s.var.length and self._unsteady(s.value):
-            self._tell(s.var)
-
-    def _told(self, s: ir.Stmt) -> ir.Stmt:
-        """Return a statement by which all members do the same, though others may change what it reads meanwhile."""
-        match s:
-            case ir.If(condition=c):
-                made: ir.Stmt = replace(s, condition=self._leaders(c))
-            case ir.While(before=before, condition=c) if self._unsteady(c):
-                v = ir.Var("goes_on", c.type)
-                made = replace(s, before=(*before, ir.Assign(v, c)), condition=v)
-            case ir.For(start=a, stop=b, step=c):
-                made = replace(
-                    s, start=self._leaders(a), stop=self._leaders(b), step=self._leaders(c)
-                )
-            case ir.SetItem(index=index, value=value):
-                made = replace(s, index=self._leaders(index), value=self._leaders(value))
-            case _:
-                return s
-        if made == s:
-            return s
-        self.held_blocks.append((made,))
-        return made
-
-    def _unsteady(self, e: ir.Expr) -> bool:
-        """Whether warps of a group may find different values, since others change what they read.
-
-        The lanes of one warp read at once.
-        """
-        read = (x.array.path for x in walk.subexpressions(e) if isinstance(x, ir.Element))
-        apart = self.leads() and self.size > WARP and not self.one_pass
-        return apart and any(path in self.text.contended for path in read)
-
-    def _leaders(self, e: ir.Expr) -> ir.Expr:
-        """Return the leader's value of an expression, in a variable if it is unsteady."""
-        if not self._unsteady(e):
-            return e
-        v = ir.Var("found", e.type)
-        self.statement(ir.Assign(v, e))
-        return v
-
-    def _tell(self, v: ir.Var) -> None:
-        name = self.text.var(v)
-        self.line(f"{name} = ev::from_leader(team, {name});")
+        super().statement(self.agreed.told(s))
+        if isinstance(s, ir.Assign) and not s.var.length and self.agreed.unsteady(s.value):
+            self.agreed.tell(s.var)
 
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))
@@ -237,7 +197,7 @@ class Owner(Writer):
         else:
             self.assign(s.result, f"({self.leader}) ? {call} : 0")
             if not self.one_pass:
-                self._tell(s.result)
+                self.agreed.tell(s.result)
         if s.array in self.shared:
             self.line("team.sync();")
 

@@ -1,0 +1,64 @@
+"""See to it that the warps of a group do the same, also where others change meanwhile what a condition reads.
+
+Each warp reads for itself. If one finds another value than the next, they meet different barriers. So all of them go on
+with what the leader has read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evenly.gpus.gpu import WARP
+from evenly.language import ir, walk
+
+if TYPE_CHECKING:
+    from .owner import Owner
+
+
+class Agreed:
+    """Changes the statements of a group's common code so that what decides them is the leader's."""
+
+    def __init__(self, writer: Owner) -> None:
+        self.writer = writer
+
+    def told(self, s: ir.Stmt) -> ir.Stmt:
+        """Return a statement by which all members do the same."""
+        match s:
+            case ir.If(condition=c):
+                made: ir.Stmt = replace(s, condition=self._leaders(c))
+            case ir.While(before=before, condition=c) if self.unsteady(c):
+                v = ir.Var("goes_on", c.type)
+                made = replace(s, before=(*before, ir.Assign(v, c)), condition=v)
+            case ir.For(start=a, stop=b, step=c):
+                made = replace(
+                    s, start=self._leaders(a), stop=self._leaders(b), step=self._leaders(c)
+                )
+            case ir.SetItem(index=index, value=value):
+                made = replace(s, index=self._leaders(index), value=self._leaders(value))
+            case _:
+                return s
+        if made == s:
+            return s
+        self.writer.held_blocks.append((made,))
+        return made
+
+    def unsteady(self, e: ir.Expr) -> bool:
+        """Whether warps of a group may find different values. The lanes of one warp read at once."""
+        writer = self.writer
+        read = (x.array.path for x in walk.subexpressions(e) if isinstance(x, ir.Element))
+        apart = writer.leads() and writer.size > WARP and not writer.one_pass
+        return apart and any(path in writer.text.contended for path in read)
+
+    def tell(self, v: ir.Var) -> None:
+        """Write that all members take the leader's value of a variable."""
+        name = self.writer.text.var(v)
+        self.writer.line(f"{name} = ev::from_leader(team, {name});")
+
+    def _leaders(self, e: ir.Expr) -> ir.Expr:
+        """Return the leader's value of an expression, in a variable if it is unsteady."""
+        if not self.unsteady(e):
+            return e
+        v = ir.Var("found", e.type)
+        self.writer.statement(ir.Assign(v, e))
+        return v
