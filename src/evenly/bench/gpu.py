@@ -31,7 +31,8 @@ COPIED = 1 << 30  # bytes copied to measure the memory's rate
 GATHERED_BITS = 21  # gathers read from 2**21 floats: 8 MiB fit into any L2 and into no L1
 HELD = 100_000  # nanoseconds that the GPU is kept busy while the host launches ahead
 FLUSHED_RUNS = 4
-LOOKS = 3  # readings for the first estimate. The least counts: any may be disturbed, and a graph of few runs times its own launch
+# Readings for the first estimate. The least counts: any may be disturbed, and a graph of few runs times its own launch.
+LOOKS = 3
 
 
 class GpuBench:
