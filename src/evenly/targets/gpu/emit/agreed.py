@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
+from evenly.language.scratch import scratch_in
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -21,6 +22,8 @@ class Agreed:
 
     def __init__(self, writer: Owner) -> None:
         self.writer = writer
+        # A team's own, which synchronizes before it reads them: nobody else changes these.
+        self.own = {s.array for s in scratch_in(writer.body)}
 
     def told(self, s: ir.Stmt) -> ir.Stmt:
         """Return a statement by which all members do the same."""
@@ -46,9 +49,9 @@ class Agreed:
     def unsteady(self, e: ir.Expr) -> bool:
         """Whether warps of a group may find different values. The lanes of one warp read at once."""
         writer = self.writer
-        read = (x.array.path for x in walk.subexpressions(e) if isinstance(x, ir.Element))
+        read = {x.array for x in walk.subexpressions(e) if isinstance(x, ir.Element)}
         apart = writer.leads() and writer.size > WARP and not writer.one_pass
-        return apart and any(path in writer.text.contended for path in read)
+        return apart and any(array.path in writer.text.contended for array in read - self.own)
 
     def tell(self, v: ir.Var) -> None:
         """Write that all members take the leader's value of a variable."""
