@@ -15,7 +15,7 @@ import numpy as np
 
 from evenly.errors import UnavailableError
 from evenly.layouts import csr
-from evenly.timing.calls import CallClock
+from evenly.timing.calls import LOOKS, CallClock
 from evenly.timing.graphs import MOST, RESOLVED, WANTED
 from evenly.timing.rounds import Clock, runs_for
 
@@ -31,8 +31,6 @@ COPIED = 1 << 30  # bytes copied to measure the memory's rate
 GATHERED_BITS = 21  # gathers read from 2**21 floats: 8 MiB fit into any L2 and into no L1
 HELD = 100_000  # nanoseconds that the GPU is kept busy while the host launches ahead
 FLUSHED_RUNS = 4
-# Readings for the first estimate. The least counts: any may be disturbed, and a graph of few runs times its own launch.
-LOOKS = 3
 
 
 class GpuBench:
@@ -161,6 +159,7 @@ class KernelClock:
     def __init__(self, gpu: GpuBench, launch: Callable[[], Any]) -> None:
         self.gpu, self.launch = gpu, launch
         launch()
+        # If it were far too long, the graph would have few runs, and time its own launch.
         self.estimate = min(self._looked() for _ in range(LOOKS))
         self.runs = runs_for(self.estimate, WANTED, MOST)
         self.after_others = gpu.brought(gpu.graph([launch] * self.runs))

@@ -38,11 +38,10 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         return min(power_from(words), WARP), word
     if not axis.inside:
         lanes, each = _words(st, words, word, held, short)
-    elif (
-        short or not alike or words <= held["reduce"]
-    ):  # threads that reduce take steps, so that they are few
+    elif short or not alike or words <= held["reduce"]:
+        # Threads that reduce take steps, so that they are few.
         lanes, each = min(power_from(words), held["reduce"]), 1
-    else:  # and long tiles take an axis in one round
+    else:  # long tiles take an axis in one round
         each = max(2, min(ceil_div(words, WARP), 4))
         lanes = min(power_from(ceil_div(words, each)), WARP)
     return lanes, each * word

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from typing import Any
 
@@ -13,6 +12,7 @@ from evenly.interop.arrays import dtype_of
 from evenly.layouts.pattern import PatternBatch
 from evenly.schedules.nested import levels
 
+from .powers import power_next_to
 from .reuse import reuse
 from .statistics import Statistics, statistics, work_of_items
 from .task import Task
@@ -83,11 +83,11 @@ def _fills_blocks(layout: Any) -> bool:
 
 def _of_the_mean(size: float, length: float, held: dict[str, Any]) -> tuple[int, int]:
     """Return the threads of an item, and of each of its tiles, from the mean numbers of tiles and atoms."""
-    lanes = min(_power(length / held["atoms"]), WARP)
-    threads = min(max(_power(size * lanes / held["tiles"]), lanes), held["block"])
+    lanes = min(power_next_to(length / held["atoms"]), WARP)
+    threads = min(max(power_next_to(size * lanes / held["tiles"]), lanes), held["block"])
     if threads <= WARP:  # an item of a few rounds waits for each: so it has fewer of them
         lanes = max(lanes, 2 if length > held["atoms"] else 1)
-        threads = max(threads, min(_power(min(size, held["few"])) * lanes, WARP))
+        threads = max(threads, min(power_next_to(min(size, held["few"])) * lanes, WARP))
     return threads, lanes
 
 
@@ -124,8 +124,3 @@ def _equal(threads: int, lanes: int, held: dict[str, Any]) -> s.Schedule:
 
 def _inner(lanes: int, held: dict[str, Any]) -> s.Schedule:
     return s.GroupMapped(lanes) if lanes > 1 else s.ThreadMapped(items=held["alone"])
-
-
-def _power(x: float) -> int:
-    """Return the power of two next to x, from 1."""
-    return int(2 ** max(0, round(math.log2(x)))) if x > 1 else 1

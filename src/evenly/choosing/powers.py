@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def power_from(x: float) -> int:
     """Return the least power of two from x on."""
@@ -17,3 +19,8 @@ def power_up_to(x: float) -> int:
     while 2 * n <= x:
         n *= 2
     return n
+
+
+def power_next_to(x: float) -> int:
+    """Return the power of two whose ratio to x is closest to 1."""
+    return int(2 ** round(math.log2(x))) if x > 1 else 1

@@ -85,10 +85,9 @@ class Walks:
     def heaviest(self) -> dict[int, float]:
         """The most atoms of so many adjacent tiles over the mean, for 1, 2, 4, ... 32 of them."""
         sums = _by_neighbours(np.add, self.lengths)
-        mean = self.mean or 1.0
-        return {
-            n: float(found.max()) / (n * mean) if self.mean else 1.0 for n, found in sums.items()
-        }
+        if not self.mean:
+            return dict.fromkeys(sums, 1.0)
+        return {n: float(found.max()) / (n * self.mean) for n, found in sums.items()}
 
     @functools.cached_property
     def mean(self) -> float:

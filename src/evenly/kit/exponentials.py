@@ -23,9 +23,8 @@ def exponentials(a, b):
     factor = math.exp(-abs(apart))
     greater = a[0] >= b[0]
     m, s = (a[0] if greater else b[0]), (a[1] if greater else b[1])
-    return m, s + (
-        b[1] if greater else a[1]
-    ) * factor  # without a branch: neighbours would wait for each other
+    # Without a branch: neighbours would wait for each other.
+    return m, s + (b[1] if greater else a[1]) * factor
 
 
 @func

@@ -14,17 +14,8 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 
 # Where the numbers of workers are in `pool` (targets/gpu/device/taker.cuh, over_time.cuh).
-CALL, FROM, BY_TASKS, LASTED, OF_ROUND, THERE, IDLE, PARTS, COUNTERS = (
-    1,
-    96,
-    208,
-    251,
-    253,
-    254,
-    255,
-    256,
-    624,
-)
+CALL, FROM, BY_TASKS, LASTED = 1, 96, 208, 251
+OF_ROUND, THERE, IDLE, PARTS, COUNTERS = 253, 254, 255, 256, 624
 OF_CALL = 46  # the bits of a part below the number of the call
 MOST_CALLS = (1 << 63 - OF_CALL) - 1
 WIDTH, STEPS = 60, "▁▂▃▄▅▆▇█"  # of a curve
@@ -36,12 +27,12 @@ class Counts(NamedTuple):
 
     workers: how many there were; of several rounds, their sum; of_round: in each. tasks: that they have run; fewest,
     most: that one has run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed:
-    compare-and-swaps that failed, attempts at a lock among them. in_vain: how often a worker has found no task, or
-    nobody to give one to. at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had.
-    by_tasks: how many workers have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle, there: seconds in which
-    workers have waited for tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still.
-    lasted: seconds from the first worker's begin to the last one's end; parts: in each part of that time, the seconds
-    in which workers had tasks, of all together (`busy` has the same as a curve). Both are measured on GPUs alone.
+    compare-and-swaps that failed, attempts at a lock among them. in_vain: how often a worker has found no task.
+    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
+    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle, there: seconds in which workers have waited for
+    tasks, and in which they were there, of all together; 0 on `simt`, whose clock stands still. lasted: seconds from
+    the first worker's begin to the last one's end; parts: in each part of that time, the seconds in which workers had
+    tasks, of all together (`busy` has the same as a curve). Both are measured on GPUs alone.
     """
 
     workers: int

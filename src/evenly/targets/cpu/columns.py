@@ -18,11 +18,8 @@ from evenly.language.types import POS
 if TYPE_CHECKING:
     from .statements import Writer
 
-AT_ONCE = (
-    32,
-    8,
-    4,
-)  # lanes, then one. Each takes time to compile, and 64 sums are too many for most registers
+# Lanes, then one. Each takes time to compile, and 64 sums are too many for most registers.
+AT_ONCE = (32, 8, 4)
 
 
 def may_take_columns(w: Writer, s: ir.For) -> bool:

@@ -67,7 +67,7 @@ class Kept:
         That is in batches of fewer atoms: the atoms of a batch have accumulators of their own.
         """
         writer, items = self.writer, self.writer.items
-        writes = Strided(self, s, over) if self.run == 1 else SideBySide(self, s, over)
+        writes = Walk(self, s, over) if self.run == 1 else WalkInRuns(self, s, over)
         with writer.compound(f"if ({writes.fits})"):
             if self.filled(s):
                 writes.load()
@@ -80,7 +80,7 @@ class Kept:
         writer.items = items
 
 
-class Strided:
+class Walk:
     """Writes the walk over atoms at a fixed distance."""
 
     def __init__(self, kept: Kept, s: ir.Pass, over: Range) -> None:
@@ -124,7 +124,7 @@ class Strided:
             yield
 
 
-class SideBySide(Strided):
+class WalkInRuns(Walk):
     """Writes the walk over runs of contiguous atoms. They are aligned, so the first may begin before the tile."""
 
     def __init__(self, kept: Kept, s: ir.Pass, over: Range) -> None:
