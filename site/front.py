@@ -156,7 +156,7 @@ def chart() -> str:
 def measured_on() -> str:
     """Return the GPU of the table of families, as docs/benchmarks.md has it."""
     text = (data.ROOT / "docs" / "benchmarks.md").read_text()
-    found = re.search(r"One (\w+) and seed \d+,[^.]* whose fit has not seen this seed\.", text)
+    found = re.search(r"One (\w+) and seed \d+,[^.]* whose fit had not seen this seed\.", text)
     if found is None:
         raise ValueError("docs/benchmarks.md no longer says where the families were measured")
     return found[1]
