@@ -138,7 +138,8 @@ def _no_keywords(node: s.Call) -> None:
 def _function(cx: Context, function: Func, node: s.Call) -> Value:
     arguments = tuple(expressions.sequence(cx, node.arguments))
     keywords = {n: expressions.value(cx, v) for n, v in node.keywords}
-    return functions.inline(cx, function.source, function.tree, arguments, keywords, node.at)
+    given = function.source, function.tree, arguments, keywords, node.at
+    return functions.inline(cx, *given, acts=node is cx.statement)
 
 
 def _conjugate(e: ir.Expr, node: s.Call) -> ir.Expr:
