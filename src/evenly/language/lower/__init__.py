@@ -11,8 +11,9 @@ later step needs types and none needs Python's names.
     functions, methods                    what is inlined: functions; what layouts and schedules have
     local_arrays, scratch, staging        arrays of a tile's own
     emits, appends, columns               outputs of unknown size
+    atomics, effects                      atomics; updates that would lose something
     exchanges                             what members of a group tell each other, in schedules
-    effects, remarks, hints               updates that would lose something; print and assert; what to write instead
+    remarks, hints                        print and assert; what to write instead
 """
 
 from __future__ import annotations

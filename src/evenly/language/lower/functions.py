@@ -93,6 +93,13 @@ def _bind(
     return bound
 
 
+def no_keywords(node: s.Call) -> None:
+    """Check a call of what takes its arguments by place."""
+    if node.keywords:
+        name, value_node = node.keywords[0]
+        refuse(value_node.at, f"no argument {name} here")
+
+
 def _held(cx: Context, name: str, v: Value) -> Value:
     """Evaluate an argument once, before the call."""
     if isinstance(v, tuple):
