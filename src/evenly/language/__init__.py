@@ -11,6 +11,7 @@ From a function to what targets emit:
     walk, renumbering                  traversals of a typed program, and a search for ids in it
     dependence                         what values depend on, for verify, lower/effects and slicing
     accesses                           how passes read memory: contiguously, by gathers, or early
+    atomic_order                       whether results depend on the order of atomics
     locals                             replaces local variables in indices
     diagnostics, depth                 locations in the source, and errors
 
