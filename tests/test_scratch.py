@@ -391,6 +391,14 @@ def test_updates_at_indices_that_the_kernel_says_are_distinct(schedule: str, tar
     np.testing.assert_array_equal(y, wanted)
 
 
+def test_what_a_store_reads_is_emitted_in_one_order() -> None:
+    """Else each process may emit another text, which the cache on disk does not have."""
+    A, x, _ = constant_case()
+    args = A, np.zeros(A.num_atoms, np.int64), x, np.zeros(A.num_atoms, np.int64)
+    texts = {emitted(promised, args, ev.MergePath())[0].source for _ in range(20)}
+    assert len(texts) == 1
+
+
 @pytest.mark.simt
 def test_simt_finds_a_broken_promise() -> None:
     A, x, _ = constant_case()

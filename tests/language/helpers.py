@@ -97,6 +97,23 @@ def loops_over_tiles(A):
 
 
 @ev.func
+def makes_scratch(A, y):
+    h = ev.scratch(8, float)
+    y[0] = h[0]
+
+
+@ev.func
+def stores_locally(h):
+    h[0] = 1.0
+
+
+@ev.func
+def walks_tiles(A):
+    for r in A.tiles():
+        pass
+
+
+@ev.func
 def starred(*v):
     return 1
 

@@ -35,7 +35,7 @@ GROUPS = {
 FUNCTIONS = """
 In functions: `a store in f, which is called for its value`, `an atomic in f, which is called for its value`, `a push in f, which is called
 for its value`, `out.append in f, which is called for its value`, `f calls itself`, `return inside a loop`, `a starred parameter is not
-part of the kernel language`, and `result is a tuple of 2 on one path and a number (int) on the other` where branches return different kinds of values.
+part of the kernel language`, `ev.scratch in a function`, `a store into the local array h in a function`, and `result is a tuple of 2 on one path and a number (int) on the other` where branches return different kinds of values.
 
 In kernels that emit: `a while around loops over tiles in a kernel that emits`, `the frontier F in a kernel that emits` and
 `out.num_atoms in a kernel that emits to out`.

@@ -120,6 +120,47 @@ def test_refused_in_a_function(name: str) -> None:
         assert file.read().splitlines()[at.line - 1] == at.text
 
 
+ACTING = {  # call -> what is refused in the function, under which caret
+    "makes_scratch(A, y)": (
+        "ev.scratch in a function",
+        "ev.scratch(8, float)",
+        "make it in the kernel itself, and pass it",
+    ),
+    "stores_locally(h)": (
+        "a store into the local array h in a function",
+        "h[0]",
+        "store in the kernel itself",
+    ),
+    "walks_tiles(A)": (
+        "a loop over tiles that is not at the top level of the kernel",
+        "A.tiles()",
+        "write the loop in the kernel itself",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", ACTING)
+def test_refused_in_a_function_called_as_a_statement(call: str) -> None:
+    message, underlined, hint = ACTING[call]
+    inside = f"    for row in A.tiles():\n        h = ev.local(4, float)\n        {call}\n"
+    outside = "    walks_tiles(A)\n" if call.startswith("walks") else ""
+    kernel = f"def kernel(A, x, y):\n{outside or inside}"
+    names = {n: v for n, v in vars(helpers).items() if n[0] != "_"}
+    error = refusal(kernel, ARGUMENTS, **names)
+    assert error is not None
+    assert (error.message, error.hint) == (message, hint)
+    at = error.location
+    assert at.text[at.column - 1 : at.end_column - 1] == underlined
+
+
+def test_a_function_with_a_value_does_not_store() -> None:
+    names = {n: v for n, v in vars(helpers).items() if n[0] != "_"}
+    kernel = "def kernel(A, x, y):\n    for row in A.tiles():\n        stores(y)\n"
+    error = refusal(kernel, ARGUMENTS, **names)
+    assert error is not None
+    assert error.message == "a call whose value is not used"
+
+
 class Indented:
     @staticmethod
     def kernel(A, y):

@@ -1,4 +1,9 @@
-"""Algorithms, written with the public interface that users have: one file each, in linalg/.
+"""Algorithms, written with the public interface that users have: a folder for each field, a file for each algorithm.
 
-To add an algorithm, add one file. No target, schedule or layout knows any of them.
+    linalg   sparse matrices times vectors and matrices; attention
+    graph    searches, shortest paths, centralities, components, colourings
+    ragged   lists of unequal length
+    arrays   sort, sum, group, select
+
+To add one, write a file that imports `evenly` alone (and `evenly.kit`). No target, schedule or layout knows one.
 """

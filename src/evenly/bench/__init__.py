@@ -3,7 +3,7 @@
 matrices     ten generated matrices, and those of a folder; families: those that are drawn
 case         one matrix: its arrays, two sets of values, the reference
 validation   SciPy's result in float64, and the bound of the rounding error of a correct one
-contender    one way to multiply, ready to run
+contender    one way to multiply, ready to run; checked: those of a comparison, looked at before they are timed
 ours         `auto`, and every schedule with a grid of parameters
 peers        other libraries, one class each; cusparse: the C interface of cuSPARSE
 hardwired    SpMV written by hand in CUDA C++ (hardwired.cu, hardwired_merge.cu), to measure what the abstraction costs

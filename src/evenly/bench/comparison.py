@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly.interop.transfer import to_numpy
-from evenly.timing.rounds import FEWEST, ROUNDS, Clock, measure
+from evenly.timing.rounds import FEWEST, ROUNDS, measure
 
 from . import ours
 from .case import Case, case_of
+from .checked import Checked
 from .contender import Contender, LeftOut
 from .floors import floor, moved
 from .matrices import Source
 from .place import Bench, Live, Rates
-from .record import FamilyRow, Row, absent, size_of, timed
+from .record import FamilyRow, Row, size_of
 
 
 class Comparison:
@@ -51,22 +52,13 @@ class Comparison:
         least = floor(case.matrix, self.rates)
         reference = case.reference()
         live = self.place.load(case)
-        clocks: dict[str, Clock] = {}
-        taking: dict[str, Contender] = {}
-        wrong: dict[str, int] = {}
-        left: list[LeftOut] = []
-        for found in self.contenders(live, end):
-            if isinstance(found, Contender):
-                try:
-                    wrong[found.name] = reference.errors(self.result(live, found))
-                    clocks[found.name] = self.place.clock_of(found)
-                    taking[found.name] = found
-                    continue
-                except Exception as error:  # a library may refuse a matrix only when it is called
-                    found = LeftOut(found.name, f"{type(error).__name__}: {error}")
-            left.append(found)
+        taking = Checked(
+            self.place,
+            self.contenders(live, end),
+            lambda who: reference.errors(self.result(live, who)),
+        )
         samples = measure(
-            clocks,
+            taking.clocks,
             lambda turn: self.place.rewrite(live, turn),
             deadline,
             self.fewest,
@@ -77,13 +69,13 @@ class Comparison:
         rows = [
             self.made(
                 case,
-                **timed(taking[name], sample, least, wrong[name]),
+                **taking.timed(name, sample, least),
                 cache=cache,
                 gb_per_s=each / sample.median,
             )
             for (name, cache), sample in samples.items()
         ]
-        return rows + [self.made(case, **absent(who, least)) for who in left]
+        return rows + [self.made(case, **columns) for columns in taking.absent(least)]
 
     def contenders(self, live: Live, end: float) -> Iterator[Contender | LeftOut]:
         """Yield the other libraries first, since there may be no time for all schedules."""

@@ -32,10 +32,14 @@ class LeftOut:
     name: str
     why: str
 
+    @classmethod
+    def by(cls, name: str, error: Exception) -> LeftOut:
+        return cls(name, f"{type(error).__name__}: {error}")
+
 
 def prepared(name: str, make: Callable[[], Contender]) -> Contender | LeftOut:
     """Return `make()`, or LeftOut with the error if the library refuses the matrix."""
     try:
         return make()
     except Exception as error:  # other libraries raise errors of any class
-        return LeftOut(name, f"{type(error).__name__}: {error}")
+        return LeftOut.by(name, error)

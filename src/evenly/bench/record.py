@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from evenly.errors import InputError, shown
-from evenly.timing.rounds import Sample
-
-from .contender import Contender, LeftOut
 
 # (bound, class): a matrix belongs to the first class whose bound exceeds its nonzeros.
 SIZES = ((10_000, "under 10 k"), (100_000, "10 k to 100 k"), (1_000_000, "100 k to 1 M"))
@@ -83,33 +80,6 @@ COLUMNS = columns_of(Row)
 def size_of(nnz: int) -> str:
     """Return the class of size of a matrix with so many nonzeros."""
     return next((name for bound, name in SIZES if nnz < bound), LARGEST)
-
-
-def timed(who: Contender, sample: Sample, floor_us: float, wrong: int) -> dict[str, Any]:
-    """Return the columns that say how long a contender took. They are the same in all files."""
-    us, times = sample.median, sample.times
-    return {
-        "contender": who.name,
-        "family": who.family,
-        "detail": who.detail,
-        "clock": who.clock,
-        "us": us,
-        "us_min": min(times),
-        "us_max": max(times),
-        "rounds": len(times),
-        "floor_us": floor_us,
-        "share": floor_us / us,
-        "wrong": wrong,
-    }
-
-
-def absent(who: LeftOut, floor_us: float) -> dict[str, Any]:
-    """Return the columns of a contender that was left out: it has no times, and a note why."""
-    return {
-        "contender": who.name,
-        "floor_us": floor_us,
-        "note": " ".join(who.why.split())[:200],
-    }
 
 
 class Recorder:

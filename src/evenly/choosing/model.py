@@ -36,7 +36,7 @@ ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
-SEARCHED = 8  # tiles for each atom of a share, from which on atoms search for their tile (device/chunk.cuh)
+SEARCHED = 8  # tiles for each atom of a share, from which on atoms search for their tile (device/chunk_tiles.cuh)
 # Lanes for each atom of a mean tile, and atoms for each lane: with so many, groups are never quick.
 TOO_MANY, TOO_FEW = 8, 40
 

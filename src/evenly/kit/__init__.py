@@ -66,7 +66,7 @@ from evenly.kit.operands import (
 from evenly.kit.planned import Call, Planned, plannable, with_plan
 from evenly.kit.scalars import scalar, scaled_type
 from evenly.kit.scales import Scales, scaled, scales
-from evenly.kit.searches import copies, first_of, in_parts, vertices
+from evenly.kit.searches import copies, first_of, in_parts, reach, start, vertices
 from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order, turned
 
@@ -124,6 +124,7 @@ __all__ = [
     "priority",
     "priority_seed",
     "radix_sort",
+    "reach",
     "renamed",
     "result",
     "result_type",
@@ -133,6 +134,7 @@ __all__ = [
     "scales",
     "shape",
     "stable_order",
+    "start",
     "store",
     "take",
     "to_numpy",

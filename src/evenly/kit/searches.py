@@ -13,6 +13,7 @@ from evenly.interop.transfer import to_numpy
 from evenly.kit.graphs import vertex
 from evenly.kit.operands import index_type
 from evenly.language.func import func
+from evenly.language.names import atomic_cas, atomic_exch, atomic_min
 from evenly.layouts.copies import Copies
 from evenly.layouts.csr import Csr
 from evenly.layouts.entries import check_range
@@ -41,6 +42,29 @@ def first_of(u, n):
     if n is None:
         return 0
     return u - u % n
+
+
+@func
+def start(F, level, sources, s, n):
+    """In kernels, as a statement: push source number s, at level 0, into the frontier F. n: as in `first_of`."""
+    v = sources[s] if n is None else s * n + sources[s]
+    atomic_exch(level, v, 0)
+    F.push(v)
+
+
+@func
+def reach(F, level, parent, v, above, depth):
+    """In kernels, as a statement: an edge leads from the vertex `above` to v, at this depth. Push v if it is the first.
+
+    level: -1 where no edge has led. parent, unless None: the smallest vertex above, of those a level up.
+    """
+    seen = level[v]  # most are seen already: a load is cheaper than an atomic
+    if seen == -1:
+        seen = atomic_cas(level, v, -1, depth)
+        if seen == -1:  # only one edge is the first
+            F.push(v)
+    if parent is not None and (seen == -1 or seen == depth) and above < parent[v]:
+        atomic_min(parent, v, above)
 
 
 def copies(G: Csr, count: int) -> Any:

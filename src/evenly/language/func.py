@@ -14,7 +14,7 @@ from .source import Source, check_decorated, fetch
 
 
 class Func:
-    """A pure function of the kernel language. A call from plain Python calls the function itself."""
+    """A function of the kernel language. A call from plain Python calls the function itself."""
 
     def __init__(self, function: Callable[..., Any], source: str | None = None) -> None:
         functools.update_wrapper(self, function)
@@ -40,7 +40,8 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
     """Make a function callable from kernels, layouts and schedules.
 
     Its parameters may be numbers, tuples, arrays and layouts; it returns a number or a tuple.
-    It is inlined at each call, with the types of that call. It may not store or recurse.
+    It is inlined at each call, with the types of that call. Called for its value, it is pure. Where the call is a
+    statement, it may store, use atomics and walk atoms as a kernel may, and returns nothing. It may not recurse.
 
     source: its text, for functions that were made by `exec`.
 

@@ -1,6 +1,16 @@
-"""Layouts say what the work is: which atoms each tile has. One file for each, and the contract in contract.py.
+"""Layouts say what the work is: which atoms each tile has. A file for each; contract.py says what a layout is.
 
-To add a layout, add one file and one line to TABLE.
+To add one, write a file and a line of TABLE. It may use what layouts share:
+
+    fields, defaults, moving             the fields of a layout, its optional members, copies on another device
+    arguments, entries, seen             checks of a caller's arrays: in O(1), and of every entry, once
+    search, compressed, padded           base classes: tiles found by search; layouts with offsets; padded rows
+    checker                              whether a layout keeps the contract
+    conversions, grouped, narrow, equal  other formats, narrower indices, tiles of one length
+    items, gluing, pieces, pattern, numbering   batches
+    slices                               sliced ELL
+    emitted, task_results                what kernels append to, and what became of tasks
+    each, copies, blocks, positions      views of arrays and layouts, for algorithms and kernels of evenly itself
 """
 
 from __future__ import annotations

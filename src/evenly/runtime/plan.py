@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
-from evenly.interop import arrays
 from evenly.interop.streams import handle_of
-from evenly.interop.transfer import to_numpy
-from evenly.language import ir, walk
+from evenly.language import ir
+from evenly.language.atomic_order import by_order
 from evenly.language.phases import Phases
 from evenly.language.reads import Reads
 from evenly.layouts.contract import is_layout
-from evenly.layouts.moving import move
 
 from .bound_call import BoundCall
 from .call_cache import CallCache
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
     from evenly.tuning.tuned import Tuning
 
     from .bound import Bound
+    from .observed import Observed
 
 
 class Compiled(NamedTuple):
@@ -297,39 +294,7 @@ class Plan:
         Raises InputError for other names and suffixes, and beyond 200,000 tasks; UnavailableError for `path` without
         Matplotlib.
         """
-        from evenly.balance.pictures import check_path
-        from evenly.balance.profile import beside, has_tasks, profile
-        from evenly.language.cutting import needs_whole_tiles
-
-        if path is not None:
-            check_path(path)
-        if has_tasks(self._phases):
-            return self._profile_of_tasks(against, layout, path, processors)
-        if processors is not None:
-            expected = "none but for a kernel with a loop over tasks"
-            raise InputError("processors", expected=expected, given=repr(processors))
-        whole_tiles = needs_whole_tiles(self._program) is not None
-        schedules = beside(self.schedule, against, whole_tiles)
-        balance = profile(self.kernel.name, self._binding, self._phases, schedules, layout)
-        if path is not None:
-            balance.save(path)
-        return balance
-
-    def _profile_of_tasks(
-        self, against: Any, layout: str | None, path: Any, processors: int | None
-    ) -> TaskBalance:
-        from evenly.balance.courses import counts_of, of_tasks, task_balance
-        from evenly.balance.trace import check_processors
-
-        if processors is not None:
-            check_processors(processors)
-        schedules = of_tasks(self.schedule, against)
-        ran = self._tasks_run()
-        made = task_balance(self.kernel.name, ran, schedules, layout, processors)
-        balance = dataclasses.replace(made, counts=counts_of(self._binding.arguments[made.tasks]))
-        if path is not None:
-            balance.save(path)
-        return balance
+        return self._observed().profile(against, layout, path, processors)
 
     def trace(self, path: Any, *, processors: int | None = None) -> None:
         """Write which thread takes which atom at which step of a launch on a GPU, for the explorer of the site.
@@ -344,22 +309,12 @@ class Plan:
         blocks own or whose tiles are split, and beyond 5,000,000 tiles and atoms; for a partition, whose processors
         Python walks one by one, beyond 200,000.
         """
-        from evenly.balance.trace import trace
+        self._observed().trace(path, processors)
 
-        given = self._binding, self._phases, self.schedule
-        trace(self.kernel.source, *given, path, processors, self._tasks_run)
+    def _observed(self) -> Observed:
+        from .observed import Observed  # late, so that `import evenly` is quick
 
-    def _tasks_run(self) -> list[Any]:
-        """Run the kernel in plain Python on copies of the arguments; what each loop over tasks has run."""
-        from evenly.targets.python.tasks import recorded
-
-        copied = {n: copy.deepcopy(_on_host(v)) for n, v in self._binding.arguments.items()}
-        with recorded() as ran:
-            self.kernel.on("python")(**{"wait": False, **copied})  # an output may be full by now
-        for name, value in copied.items():
-            if getattr(type(value), "tasks", False):
-                value.check(name)
-        return ran
+        return Observed(self.kernel, self.schedule, self._binding, self._phases, self._program)
 
     def tune(
         self,
@@ -451,43 +406,10 @@ class Plan:
     @property
     def deterministic(self) -> bool:
         """Whether the same plan gives the same bits on every run."""
-        return not _float_atomics(self._phases)
+        return not by_order(self._phases)
 
 
 def _brief(value: Any) -> str:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return f"{value.dtype} of shape {tuple(value.shape)}"
     return type(value).__name__
-
-
-def _float_atomics(phases: Phases) -> bool:
-    """Whether results depend on the order of atomics: of floating-point sums, of different operations on one array,
-    and of any whose old value is used."""
-    for phase in phases.phases:
-        for name in ("body", "enter", "leave", "prelude"):
-            if _ordered(getattr(phase, name, ())):
-                return True
-        if hasattr(phase, "pass_") and _ordered(phase.pass_.body):
-            return True
-    return False
-
-
-def _ordered(block: ir.Block) -> bool:
-    read = walk.variables_read(block)
-    operations: dict[ir.Array, str] = {}
-    for s in walk.statements(block):
-        if isinstance(s, ir.Atomic):
-            commutes = s.op not in ("add", "exch", "cas") or (
-                s.op == "add" and s.array.dtype.is_integer
-            )
-            alone = operations.setdefault(s.array, s.op) == s.op
-            if not commutes or not alone or s.result in read:
-                return True
-    return False
-
-
-def _on_host(value: Any) -> Any:
-    """Return an argument in CPU memory."""
-    if is_layout(value):
-        return move(value, "cpu")
-    return to_numpy(value) if arrays.is_array(value) else value

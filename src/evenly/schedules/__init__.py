@@ -1,6 +1,11 @@
-"""Schedules, which divide the work among processors: one file each, and the contract that they keep.
+"""Schedules say who does what: how work is divided among processors. A file for each; contract.py says what one is.
 
-To add a schedule, add a file and a line to TABLE.
+To add one, write a file and a line of TABLE, or of OF_TASKS for a schedule of tasks. It names the engine that
+executes it on GPUs (targets/gpu/engines), or says itself which tiles and atoms a processor takes.
+
+    partition            a schedule applied to a layout on the host
+    handed_out, queued   what schedules share whose engines hand out tiles, or queue tasks
+    nested, per_item, within   a schedule of items, and one of an item's tiles
 """
 
 from __future__ import annotations

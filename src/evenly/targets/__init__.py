@@ -1,4 +1,11 @@
-"""The targets: where kernels run. To add one, add a folder here and a line to TABLE."""
+"""The targets say where kernels run. contract.py says what one is.
+
+    cuda, simt     GPUs, and an emulator that checks; both run what gpu emits
+    cpu, python    Numba; the reference
+    printing       the program as text
+
+To add one, add a folder here and a line of TABLE.
+"""
 
 from __future__ import annotations
 

@@ -47,6 +47,23 @@ def shortest_paths_of_what_changed(F, distance):
                     F.push(v)
 
 
+@ev.func
+def visit(F, level, v, depth):
+    if ev.atomic_cas(level, v, -1, depth) == -1:
+        F.push(v)
+
+
+@case(F=ev.frontier(GRAPH), level=out("int32", [0, 1, 1, 2, 3, -1, -1], -1))
+def functions_push(F, level):
+    visit(F, level, 0, 0)
+    depth = 0
+    while len(F) > 0:
+        depth += 1
+        for u in F.tiles():
+            for e in F.atoms(u):
+                visit(F, level, F.column(e), depth)
+
+
 @case(
     F=ev.frontier(GRAPH, capacity=20),
     count=out("int32", [0, 1, 1, 3, 0, 0, 0]),

@@ -155,6 +155,91 @@ def functions_take_layouts_and_arrays(A, x, y, z):
 
 
 @ev.func
+def store_twice(y, i, v):
+    """Called as a statement, a function may have effects, and return early."""
+    if v < 0:
+        y[i, 0] = -v
+        return
+    y[i, 0] = v
+    y[i, 1] += square(v)
+
+
+@ev.func
+def store_powers(y, i, v, n):
+    for j in range(n):
+        store_twice(y, i + j, v)
+        v = v * 2
+
+
+@case(
+    A=tiles(2),
+    x=f32(3, -2),
+    y=out("float32", [[3, 9], [6, 36], [2, 0], [4, 0]], start=0),
+)
+def functions_called_as_statements_store(A, x, y):
+    for t in A.tiles():
+        if t < 5:
+            store_powers(y, 2 * t, x[t], 2)
+
+
+@ev.func
+def note(y, n, row, k, v):
+    y[k] = v
+    ev.atomic_add(n, row, 1)
+
+
+@case(A=rows([1, 2], [], [3]), y=out("float32", [2, 4, 6]), n=out("int32", [2, 0, 1], start=0))
+def functions_store_for_atoms(A, y, n):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            note(y, n, row, k, 2 * A.value(k))
+
+
+@ev.func
+def count_columns(A, row, counts, ends, last):
+    """Passes in a function, which leaves what it finds in arrays."""
+    begin = A.begin(row)
+    for k in A.atoms(row):
+        ev.atomic_add(counts, A.column(k), 1)
+    for k in A.atoms(row):
+        ends[k - begin] = ev.scan(A.column(k) + 1)
+    last[row] = sum(ends[k - begin] for k in A.atoms(row))
+
+
+@case(
+    owned_only=True,
+    A=rows([1, 1, 1], [], [3], columns=[[2, 0, 2], [], [1]]),
+    y=out("int32", [[1, 0, 2], [0, 0, 0], [0, 1, 0]]),
+    z=out("int32", [3, 4, 7, 2]),
+    last=out("int32", [14, 0, 2]),
+)
+def functions_have_passes_that_store(A, y, z, last):
+    for row in A.tiles():
+        counts = ev.scratch(3, np.int32)
+        ends = ev.scratch(A.end(row) - A.begin(row), np.int32)
+        count_columns(A, row, counts, ends, last)
+        for j in ev.lanes(3):
+            y[row, j] = counts[j]
+        for k in A.atoms(row):
+            z[k] = ends[k - A.begin(row)]
+
+
+@ev.func
+def walk_again(A, row, y, turns):
+    turns[0] += 1
+    for k in A.atoms(row):
+        y[k] = A.value(k) * turns[0]
+
+
+@case(owned_only=True, A=rows([1, 2], [3]), y=out("float32", [2, 4, 3]), n=i32(2, 1))
+def functions_in_serial_loops(A, y, n):
+    for row in A.tiles():
+        turns = ev.scratch(1, np.int32)
+        for _ in range(n[row]):
+            walk_again(A, row, y, turns)
+
+
+@ev.func
 def add(a, b):
     return a + b
 

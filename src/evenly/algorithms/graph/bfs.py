@@ -41,9 +41,7 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
         if parent is not None:
             parent[v] = NONE
     for s in S.tiles():
-        v = sources[s] if n is None else s * n + sources[s]
-        ev.atomic_exch(level, v, 0)
-        F.push(v)
+        kit.start(F, level, sources, s, n)
     depth = 0
     large = False
     left = edges  # those of vertices that are not reached
@@ -53,15 +51,7 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
             for u in F.tiles():
                 first = kit.first_of(u, n)
                 for e in F.atoms(u):
-                    v = F.column(e) + first
-                    seen = level[v]  # most are seen already: a load is cheaper than an atomic
-                    if seen == -1:
-                        seen = ev.atomic_cas(level, v, -1, depth)
-                        if seen == -1:  # only one edge is the first
-                            F.push(v)
-                    at_depth = seen == -1 or seen == depth
-                    if parent is not None and at_depth and u - first < parent[v]:
-                        ev.atomic_min(parent, v, u - first)
+                    kit.reach(F, level, parent, F.column(e) + first, u - first, depth)
             if R is not None:
                 left -= F.waiting_atoms
                 large = F.waiting_atoms * times > left and F.waiting_atoms * SCANS > len(level)

@@ -48,9 +48,7 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
             hops[v] = -1
             parent[v] = NONE
     for s in S.tiles():
-        v = sources[s] if n is None else s * n + sources[s]
-        ev.atomic_exch(distance, v, 0)
-        F.push(v)
+        kit.start(F, distance, sources, s, n)
     step = math.inf if negative or total == 0 else spread * total / max(G.num_atoms, 1)
     limit = step
     settled = 0.0
@@ -106,9 +104,7 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     # Breadth-first along the edges of shortest paths, which may have length 0.
     if parent is not None:
         for s in S.tiles():
-            v = sources[s] if n is None else s * n + sources[s]
-            ev.atomic_exch(hops, v, 0)
-            F.push(v)
+            kit.start(F, hops, sources, s, n)
         depth = 0
         while len(F) > 0 and not cycle and not nan:
             depth += 1
@@ -118,13 +114,7 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
                     v = F.column(e) + first
                     candidate = distance[u] + F.value(e)
                     if candidate == distance[v] and candidate < math.inf:
-                        seen = hops[v]
-                        if seen == -1:
-                            seen = ev.atomic_cas(hops, v, -1, depth)
-                            if seen == -1:
-                                F.push(v)
-                        if (seen == -1 or seen == depth) and u - first < parent[v]:
-                            ev.atomic_min(parent, v, u - first)
+                        kit.reach(F, hops, parent, v, u - first, depth)
         for v in V.tiles():
             if parent[v] == NONE:
                 parent[v] = -1

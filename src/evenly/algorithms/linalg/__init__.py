@@ -1,6 +1,7 @@
-"""Sparse linear algebra: `ev.linalg.spmm(A, B)` and others, each a file of kernels (docs/linalg.md).
+"""Sparse linear algebra: `ev.linalg.spmm(A, B)` and others, a file of kernels each (docs/linalg.md).
 
-They run under every schedule for tiles, on every target.
+They run under every schedule for tiles, on every target. spgemm is a folder: its kernels differ by how many products a
+row has.
 """
 
 from evenly.algorithms.linalg.attention import attention

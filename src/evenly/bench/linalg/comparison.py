@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evenly.bench.contender import Contender, LeftOut
+from evenly.bench.checked import Checked
 from evenly.bench.matrices import Source
 from evenly.bench.place import Bench, Rates
-from evenly.bench.record import absent, timed
-from evenly.timing.rounds import ROUNDS, Clock, measure
+from evenly.timing.rounds import ROUNDS, measure
 
 from .case import Case, matrix_of
 from .products import PRODUCTS, host_result
@@ -69,27 +68,16 @@ class LinalgComparison:
 
     def of(self, case: Case, name: str, deadline: float | None) -> list[LinalgRow]:
         product = PRODUCTS[name]
-        clocks: dict[str, Clock] = {}
-        taking: dict[str, tuple[Contender, int]] = {}
-        left: list[LeftOut] = []
         errors = product.checked(case)
-        for found in product.contenders(case):
-            if isinstance(found, Contender):
-                try:
-                    wrong = errors(host_result(found.launch()))
-                    clocks[found.name] = self.place.clock_of(found)
-                    taking[found.name] = found, wrong
-                    continue
-                except Exception as error:  # a library may refuse a matrix only when it is called
-                    found = LeftOut(found.name, f"{type(error).__name__}: {error}")
-            left.append(found)
+        taking = Checked(
+            self.place,
+            product.contenders(case),
+            lambda who: errors(host_result(who.launch())),
+        )
         floor = product.moved(case) / self.rates.copy * 1e6
-        samples = measure(clocks, deadline=deadline, rounds=self.rounds, flushed=False)
-        rows = [
-            self.made(case, name, **timed(taking[who][0], sample, floor, taking[who][1]))
-            for (who, _), sample in samples.items()
-        ]
-        return rows + [self.made(case, name, **absent(who, floor)) for who in left]
+        samples = measure(taking.clocks, deadline=deadline, rounds=self.rounds, flushed=False)
+        timed = (taking.timed(who, sample, floor) for (who, _), sample in samples.items())
+        return [self.made(case, name, **columns) for columns in (*timed, *taking.absent(floor))]
 
     def made(self, case: Case, name: str, **others: Any) -> LinalgRow:
         about = *self.machine, self.place.target, self.dtype, name, case.width

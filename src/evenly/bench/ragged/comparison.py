@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import evenly as ev
+from evenly.bench.checked import Checked
 from evenly.bench.contender import AUTO, CALL, KERNELS, LIBRARY, Contender, LeftOut, prepared
 from evenly.bench.place import Bench, Rates
-from evenly.bench.record import absent, timed
 from evenly.interop.transfer import to_numpy
-from evenly.timing.rounds import ROUNDS, Clock, Sample, measure
+from evenly.timing.rounds import ROUNDS, measure
 
 from . import peers
 from .lengths import offsets_of
@@ -120,27 +120,15 @@ def compare(
     """Return a row for each contender."""
     of, lists = OPERATIONS[operation], case.lists
     expected = of.expected(case.x, case.offsets)
-    clocks: dict[str, Clock] = {}
-    taking: dict[str, tuple[Contender, int]] = {}
-    left: list[LeftOut] = []
-    for who in contenders(operation, case):
-        if isinstance(who, Contender):
-            try:
-                wrong = errors(who.launch(), expected, of.rtol)
-                clocks[who.name], taking[who.name] = place.clock_of(who), (who, wrong)
-                continue
-            except Exception as error:  # a library may refuse lists only when it is called
-                who = LeftOut(who.name, f"{type(error).__name__}: {error}")
-        left.append(who)
+    taking = Checked(
+        place,
+        contenders(operation, case),
+        lambda who: errors(who.launch(), expected, of.rtol),
+    )
     moved = of.moved(case.x.size, lists.num_tiles, case.x.itemsize) + case.offsets.nbytes
     floor = moved / rates.copy * 1e6
     machine = place.machine()
     about = *machine, case.x.dtype.name, operation, case.name, lists.num_tiles, case.x.size
-
-    def row(name: str, sample: Sample) -> RaggedRow:
-        who, wrong = taking[name]
-        return RaggedRow(*about, **timed(who, sample, floor, wrong))
-
-    samples = measure(clocks, rounds=rounds, flushed=False)
-    rows = [row(name, sample) for (name, _), sample in samples.items()]
-    return rows + [RaggedRow(*about, **absent(who, floor)) for who in left]
+    samples = measure(taking.clocks, rounds=rounds, flushed=False)
+    timed = (taking.timed(name, sample, floor) for (name, _), sample in samples.items())
+    return [RaggedRow(*about, **columns) for columns in (*timed, *taking.absent(floor))]

@@ -3,6 +3,17 @@
 This step resolves names, infers types, inlines functions and methods, recognises reductions,
 and tells loops over atoms from serial loops. It comes directly after parsing, because every
 later step needs types and none needs Python's names.
+
+    context, values                       names in scope; what they can mean
+    rounds, tiles, items, tasks           loops over tiles, items and tasks, and `while` around them
+    passes, accumulators, item_accumulators, reductions, scans   loops over a tile's atoms
+    loops, statements, expressions, calls, arithmetic   serial code
+    functions, methods                    what is inlined: functions; what layouts and schedules have
+    local_arrays, scratch, staging        arrays of a tile's own
+    emits, appends, columns               outputs of unknown size
+    atomics, effects                      atomics; updates that would lose something
+    exchanges                             what members of a group tell each other, in schedules
+    remarks, hints                        print and assert; what to write instead
 """
 
 from __future__ import annotations

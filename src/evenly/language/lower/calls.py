@@ -24,11 +24,11 @@ from ..types import (
     WEAK_INT,
     Scalar,
     promote,
-    read_as,
     real_of,
 )
 from . import (
     appends,
+    atomics,
     emits,
     exchanges,
     expressions,
@@ -40,14 +40,12 @@ from . import (
     scans,
     scratch,
     staging,
-    statements,
     tasks,
 )
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context, leaves
 from .values import (
     Conjugate,
-    Forbidden,
     Group,
     Iterable,
     LayoutValue,
@@ -56,7 +54,6 @@ from .values import (
     Static,
     Value,
     describe,
-    spoken,
 )
 
 _WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT, "complex": WEAK_COMPLEX}
@@ -80,7 +77,7 @@ def _call(cx: Context, node: s.Call) -> Value:
             return appends.append(cx, owner, node)
         if callee.name == "push" and tasks.are_tasks(owner):
             return tasks.push(cx, owner, node)
-        _no_keywords(node)
+        functions.no_keywords(node)
         return methods.call_method(
             cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at
         )
@@ -97,7 +94,7 @@ def _call(cx: Context, node: s.Call) -> Value:
     if function in CONVERSIONS:
         return _conversion(cx, node, CONVERSIONS[function])
     if function in BY_FUNCTION:
-        _no_keywords(node)
+        functions.no_keywords(node)
         given = expressions.numbers(cx, node.arguments, large=True)
         return intrinsic(BY_FUNCTION[function], given, node.at)
     _unknown(function, node)
@@ -129,27 +126,22 @@ def _unknown(function: Any, node: s.Call) -> None:
     refuse(node.at, f"{name} is not part of the kernel language", hints.instead_of(function))
 
 
-def _no_keywords(node: s.Call) -> None:
-    if node.keywords:
-        name, value_node = node.keywords[0]
-        refuse(value_node.at, f"no argument {name} here")
-
-
 def _function(cx: Context, function: Func, node: s.Call) -> Value:
     arguments = tuple(expressions.sequence(cx, node.arguments))
     keywords = {n: expressions.value(cx, v) for n, v in node.keywords}
-    return functions.inline(cx, function.source, function.tree, arguments, keywords, node.at)
+    given = function.source, function.tree, arguments, keywords, node.at
+    return functions.inline(cx, *given, acts=node is cx.statement)
 
 
 def _conjugate(e: ir.Expr, node: s.Call) -> ir.Expr:
-    _no_keywords(node)
+    functions.no_keywords(node)
     if node.arguments:
         refuse(node.at, "conjugate() takes no argument")
     return intrinsic("conjugate", [e], node.at) if e.type.is_complex else e
 
 
 def _conversion(cx: Context, node: s.Call, name: str) -> ir.Expr:
-    _no_keywords(node)
+    functions.no_keywords(node)
     t = _WEAK.get(name) or DATA_TYPES[name]
     if t.is_complex and len(node.arguments) == 2:
         return _of_parts(t, expressions.numbers(cx, node.arguments), node)
@@ -218,7 +210,7 @@ def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
     """Lower min(a, b, ...) and max(a, b, ...)."""
     if op not in ("min", "max"):
         refuse(node.at, f"{op}() takes a generator", f"{op}(... for k in A.atoms(tile))")
-    _no_keywords(node)
+    functions.no_keywords(node)
     if len(node.arguments) < 2:
         given = [expressions.value(cx, a) for a in node.arguments]
         of_array = bool(given) and isinstance(given[0], ir.Array)
@@ -234,10 +226,6 @@ def _weak_ones_fitted(numbers: list[ir.Expr], at: Location) -> list[ir.Expr]:
     """Convert weak numbers to the common type of all. In pairs, they could be converted to a narrower one first."""
     t = functools.reduce(promote, (x.type for x in numbers))
     return [fitted(x, t, at) if x.type.weak else x for x in numbers]
-
-
-def _simple(cx: Context, e: ir.Expr) -> ir.Expr:
-    return e if isinstance(e, ir.Const | ir.Var | ir.Param) else cx.assign("operand", e)
 
 
 def _reduce(cx: Context, node: s.Call) -> Value:
@@ -276,7 +264,7 @@ def _reduce(cx: Context, node: s.Call) -> Value:
 
 def _range(kind: Literal["range", "lanes"]) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
-        _no_keywords(node)
+        functions.no_keywords(node)
         most = 3 if kind == "range" else 1
         if not 1 <= len(node.arguments) <= most:
             refuse(
@@ -321,67 +309,6 @@ def _len(cx: Context, node: s.Call) -> Value:
     refuse(node.at, "len() takes one array or tuple", hint)
 
 
-def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
-    operands = 2 if op == "cas" else 1
-
-    def lower(cx: Context, node: s.Call) -> Value:
-        _no_keywords(node)
-        if len(node.arguments) != 2 + operands:
-            refuse(
-                node.at,
-                f"ev.atomic_{op} takes an array, an index and {'a value' if operands == 1 else 'two values'}",
-            )
-        if cx.pure:
-            refuse(node.at, f"an atomic {cx.pure}", "use it in a statement of the kernel itself")
-        array_node, index_node, *value_nodes = node.arguments
-        target = s.Subscript(node.at, array_node, (index_node,))
-        array = expressions.value(cx, array_node)
-        own = isinstance(array, ir.Array) and (array.own or array.path[:-1] in ((), cx.changing))
-        if not isinstance(array, ir.Array) or not own:
-            refuse(
-                array_node.at,
-                f"an atomic on {describe(array)}",
-                "it takes an array argument of the kernel",
-            )
-        _check_atomic(op, array, array_node.at)
-        indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
-        values = tuple(
-            statements.convert(array, v, node.at)
-            for v in expressions.numbers(cx, tuple(value_nodes), large=True)
-        )
-        if array.dtype.is_complex:
-            cx.emit(ir.Atomic(op, array, indices, values, None, node.at))
-            return Forbidden(
-                f"the old value of an atomic on an array of {array.dtype}",
-                "its two parts change one after the other: use atomics on arrays of reals",
-            )
-        result = cx.variable("old", array.dtype)
-        cx.emit(ir.Atomic(op, array, indices, values, result, node.at))
-        return result
-
-    return lower
-
-
-def _check_atomic(op: str, array: ir.Array, at: Location) -> None:
-    """Refuse an atomic that no target supports."""
-    t = array.dtype
-    if t.is_bool:
-        refuse(at, "an atomic on an array of bool", "use int32 flags")
-    if read_as(t) != t:
-        refuse(at, f"an atomic on an array of {t}", "accumulate into an array of float32")
-    if t.is_integer and t.bits < 32:
-        hint = (
-            f"atomics have 32 or 64 bits: use an array of {'uint32' if t.is_unsigned else 'int32'}"
-        )
-        refuse(at, f"an atomic on an array of {t}", hint)
-    if op in ("and", "or", "xor") and not t.is_integer:
-        hint = "it takes an array of int32, int64, uint32 or uint64"
-        refuse(at, f"ev.atomic_{op} on {spoken(array)} of {t}", hint)
-    if t.is_complex and op != "add":
-        hint = "ev.atomic_add is the one that complex numbers have"
-        refuse(at, f"ev.atomic_{op} on {spoken(array)} of {t}", hint)
-
-
 def _processor(what: str) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
         if not cx.schedule:
@@ -423,14 +350,14 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     names.stage: staging.stage,
     names.scratch: scratch.make,
     names.distinct: _distinct,
-    names.atomic_add: _atomic("add"),
-    names.atomic_min: _atomic("min"),
-    names.atomic_max: _atomic("max"),
-    names.atomic_exch: _atomic("exch"),
-    names.atomic_cas: _atomic("cas"),
-    names.atomic_and: _atomic("and"),
-    names.atomic_or: _atomic("or"),
-    names.atomic_xor: _atomic("xor"),
+    names.atomic_add: atomics.lower("add"),
+    names.atomic_min: atomics.lower("min"),
+    names.atomic_max: atomics.lower("max"),
+    names.atomic_exch: atomics.lower("exch"),
+    names.atomic_cas: atomics.lower("cas"),
+    names.atomic_and: atomics.lower("and"),
+    names.atomic_or: atomics.lower("or"),
+    names.atomic_xor: atomics.lower("xor"),
     names.thread_index: _processor("thread_index"),
     names.thread_count: _processor("thread_count"),
     names.group: _group,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import ir
 from ..diagnostics import Location, Span, refuse
+from ..syntax import Expr as Expression
 from ..types import POS, WEAK_INT, Scalar, promote
 from .arithmetic import cast, fitted
 from .values import Forbidden, LayoutValue, LocalArray, Value, describe
@@ -101,6 +102,9 @@ class Context:
     top_level: bool = False  # between the statements of the kernel itself
     foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
     pure: str = ""  # why effects are refused here; "" if they are not
+    statement: Expression | None = (
+        None  # the last one that was a statement: a function called so may have effects
+    )
     in_lanes: bool = False
     counts: bool = False  # the program counts what tiles emit, and has no other effects
     emits: bool = False  # the program emits, or counts what would be emitted

@@ -21,8 +21,12 @@ def inline(
     arguments: tuple[Value, ...],
     keywords: dict[str, Value],
     at: Location,
+    acts: bool = False,
 ) -> Value:
-    """Write the body of a call into the current block, and return its value."""
+    """Write the body of a call into the current block, and return its value.
+
+    acts: whether the body may have effects, as a statement that stands in the place of the call.
+    """
     # A method may call the method of the same name of a layout that its own layout holds, as in a subset of a
     # subset. Several functions may also be made of one text: each has a source of its own.
     owner = arguments[0].name if arguments and isinstance(arguments[0], LayoutValue) else ""
@@ -36,16 +40,13 @@ def inline(
     defaults = source.defaults()
     bound = _bind(cx, tree, defaults, arguments, keywords, at)
     outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites
+    top_level, cx.top_level = cx.top_level, False
     cx.sites = (*cx.sites, at.place)
-    cx.env, cx.captured, cx.local, cx.owned, cx.loop = (
-        bound,
-        source.captured,
-        frozenset(),
-        set(),
-        None,
-    )
+    cx.env, cx.captured, cx.local, cx.owned = bound, source.captured, frozenset(), set()
     cx.calls = (*cx.calls, name)
-    if not (
+    if not acts:
+        cx.loop = None
+    if not acts and not (
         cx.changing and isinstance(arguments[0], LayoutValue) and arguments[0].path == cx.changing
     ):
         cx.pure = f"in {tree.name}, which is called for its value"
@@ -59,6 +60,7 @@ def inline(
             return _value_of(cx, tree.body, tree.at)
     finally:
         cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites = outer
+        cx.top_level = top_level
 
 
 def _bind(
@@ -89,6 +91,13 @@ def _bind(
         if p not in bound and p not in defaults:
             refuse(at, f"{tree.name} needs an argument {p}")
     return bound
+
+
+def no_keywords(node: s.Call) -> None:
+    """Check a call of what takes its arguments by place."""
+    if node.keywords:
+        name, value_node = node.keywords[0]
+        refuse(value_node.at, f"no argument {name} here")
 
 
 def _held(cx: Context, name: str, v: Value) -> Value:

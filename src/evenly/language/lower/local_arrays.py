@@ -134,6 +134,8 @@ def check_store(cx: Context, array: LocalArray, at: Location) -> None:
     """Refuse a store that is not where a local array is stored into like any array."""
     if cx.pure:
         refuse(at, f"a store {cx.pure}", "store in the kernel itself")
+    if cx.calls:
+        refuse(at, f"a store into {describe(array)} in a function", "store in the kernel itself")
     if cx.walk is not None:
         refuse(at, f"a store into {describe(array)} in a loop over atoms", HINT)
 

@@ -31,8 +31,12 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
         )
     check_not_of_item(cx, node.at)
     check_before_atoms(cx, node, "ev.scratch", "a scratch array")
-    if cx.pure:
-        refuse(node.at, f"ev.scratch {cx.pure}", "make it in the kernel itself, and pass it")
+    if cx.pure or cx.calls:
+        refuse(
+            node.at,
+            f"ev.scratch {cx.pure or 'in a function'}",
+            "make it in the kernel itself, and pass it",
+        )
     n = expressions.number(cx, node.arguments[0])
     at = node.arguments[0].at
     if not n.type.is_integer:

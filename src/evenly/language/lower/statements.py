@@ -67,6 +67,7 @@ def _lower(cx: Context, node: s.Stmt) -> None:
 
 
 def evaluate(cx: Context, expression: s.Expr) -> None:
+    cx.statement = expression
     v = expressions.value(cx, expression)
     if not isinstance(expression, s.Call):
         refuse(expression.at, "an expression whose value is not used", "assign it or store it")

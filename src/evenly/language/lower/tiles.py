@@ -31,6 +31,8 @@ def _elsewhere(cx: Context, layout: LayoutValue) -> str:
     """Say what to write in the place of a loop that is not at the top level."""
     if cx.tiles is not None and items.tiles_of(cx.tiles.layout) is layout:
         return f"the tiles of the loop's item are {layout.name}.tiles(item)"
+    if cx.tiles is None and cx.calls:
+        return "write the loop in the kernel itself"
     if cx.tiles is None and cx.loop is None:
         return "test the condition in the loop, for each tile; a while at the top level may stand around loops"
     return "one loop over tiles after the other; a while at the top level may stand around them"

@@ -1,4 +1,13 @@
-"""Target `cuda`: emit phases as CUDA C++, compile them with NVRTC, and launch them on the caller's stream."""
+"""Target `cuda`: emit phases as CUDA C++, compile them with NVRTC, and launch them on the caller's stream.
+
+compile, loading                   machine code: made, kept on disk, loaded on a device
+executable, measuring, memory      a program on a device: memory, lengths of scratch arrays
+prepared, looping                  launches packed for the driver; a while around some of them
+graph, conditional, capture, retained   CUDA graphs
+working                            waiting for a stream, so that Ctrl-C acts
+place                              the device of a call
+scan, copies                       subsets made on the device; what `tune` measures on
+"""
 
 from __future__ import annotations
 

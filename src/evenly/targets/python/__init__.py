@@ -2,6 +2,11 @@
 
 It runs the user's own function, one tile and one atom after another, and checks what the
 fast targets do not: bounds, divisors, and whether values fit. It is slow.
+
+    run, rewrite, meets            the function, compiled again with typed operators
+    typed, operators, functions    numbers, and what is computed of them
+    arrays, layouts, tasks         what the function sees of its arguments
+    executable, failures           calls; errors with the user's line
 """
 
 from __future__ import annotations

@@ -82,6 +82,61 @@ def count_parts(P, starts, A, B, before, width, counts):
             counts[row] = count
 
 
+@ev.func
+def fill_word(word, first, to, sums, columns, values):
+    """Fill in the columns of a word, whose lowest bit is the column `first`, and clear their sums."""
+    while word != 0:
+        column = first + lowest(word)
+        word &= word - 1
+        columns[to] = column
+        values[to] = sums[column]
+        sums[column] = 0
+        to += 1
+
+
+@ev.func
+def fill_few(found, n, to, seen, sums, columns, values):
+    """Fill in the columns found, sorted by insertion."""
+    for i in range(n):
+        column = found[i]
+        seen[column >> 6] = 0
+        j = i
+        while j > 0 and found[max(j - 1, 0)] > column:
+            found[j] = found[j - 1]
+            j -= 1
+        found[j] = column
+    for i in range(n):
+        columns[to + i] = found[i]
+        values[to + i] = sums[found[i]]
+        sums[found[i]] = 0
+
+
+@ev.func
+def fill_many(found, n, to, seen, above, top, sums, columns, values):
+    """Fill in the columns found, in the order of the maps above their own."""
+    low, high = len(top), 0
+    for i in range(n):
+        above[found[i] >> 12] |= bit(found[i] >> 6)
+        top[found[i] >> 18] |= bit(found[i] >> 12)
+        low = min(low, found[i] >> 18)
+        high = max(high, found[i] >> 18)
+    for h in range(low, high + 1):
+        highest = top[h]
+        top[h] = 0
+        while highest != 0:
+            i = 64 * h + lowest(highest)
+            highest &= highest - 1
+            over = above[i]
+            above[i] = 0
+            while over != 0:
+                j = 64 * i + lowest(over)
+                over &= over - 1
+                word = seen[j]
+                seen[j] = 0
+                fill_word(word, 64 * j, to, sums, columns, values)
+                to += ev.popcount(word)
+
+
 def filling_parts(T: Any) -> Any:
     """Return the kernel that fills in the rows of parts, and adds up numbers of the type T."""
 
@@ -111,13 +166,8 @@ def filling_parts(T: Any) -> Any:
                     for j in range(len(seen)):
                         word = seen[j]
                         seen[j] = 0
-                        while word != 0:
-                            column = 64 * j + lowest(word)
-                            word &= word - 1
-                            columns[to] = column
-                            values[to] = sums[column]
-                            sums[column] = 0
-                            to += 1
+                        fill_word(word, 64 * j, to, sums, columns, values)
+                        to += ev.popcount(word)
                     continue
                 for k in range(A.begin(row), A.end(row)):
                     factor = A.value(k)
@@ -130,44 +180,8 @@ def filling_parts(T: Any) -> Any:
                             found[n] = column
                             n += 1
                 if n <= FEW:
-                    for i in range(n):
-                        column = found[i]
-                        seen[column >> 6] = 0
-                        j = i
-                        while j > 0 and found[max(j - 1, 0)] > column:
-                            found[j] = found[j - 1]
-                            j -= 1
-                        found[j] = column
-                    for i in range(n):
-                        columns[to + i] = found[i]
-                        values[to + i] = sums[found[i]]
-                        sums[found[i]] = 0
-                    continue
-                low, high = len(top), 0
-                for i in range(n):
-                    above[found[i] >> 12] |= bit(found[i] >> 6)
-                    top[found[i] >> 18] |= bit(found[i] >> 12)
-                    low = min(low, found[i] >> 18)
-                    high = max(high, found[i] >> 18)
-                for h in range(low, high + 1):
-                    highest = top[h]
-                    top[h] = 0
-                    while highest != 0:
-                        i = 64 * h + lowest(highest)
-                        highest &= highest - 1
-                        over = above[i]
-                        above[i] = 0
-                        while over != 0:
-                            j = 64 * i + lowest(over)
-                            over &= over - 1
-                            word = seen[j]
-                            seen[j] = 0
-                            while word != 0:
-                                column = 64 * j + lowest(word)
-                                word &= word - 1
-                                columns[to] = column
-                                values[to] = sums[column]
-                                sums[column] = 0
-                                to += 1
+                    fill_few(found, n, to, seen, sums, columns, values)
+                else:
+                    fill_many(found, n, to, seen, above, top, sums, columns, values)
 
     return fill_parts

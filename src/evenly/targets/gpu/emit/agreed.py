@@ -14,13 +14,13 @@ from evenly.language import ir, walk
 from evenly.language.scratch import scratch_in
 
 if TYPE_CHECKING:
-    from .owner import Owner
+    from .led import Led
 
 
 class Agreed:
     """Changes the statements of a group's common code so that what decides them is the leader's."""
 
-    def __init__(self, writer: Owner) -> None:
+    def __init__(self, writer: Led) -> None:
         self.writer = writer
         # A team's own, which synchronizes before it reads them: nobody else changes these.
         self.own = {s.array for s in scratch_in(writer.body)}

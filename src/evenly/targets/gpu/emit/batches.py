@@ -1,14 +1,24 @@
-"""Which atoms a thread loads at once: atoms at a fixed distance, or runs of contiguous atoms."""
+"""Batches of atoms that a thread loads at once: atoms at a fixed distance, or runs of contiguous atoms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
-from evenly.language import ir
+from evenly.gpus.gpu import WARP
+from evenly.language import ir, walk
+from evenly.language.accesses import contiguous_reads
+from evenly.language.combine import contributed_once
+from evenly.language.types import POS
 
 from .expressions import Text, ctype
-from .statements import Writer
+from .statements import Writer, fields_of, identity, members
+
+if TYPE_CHECKING:
+    from .owner import Owner
+
+IN_FLIGHT = 12  # numbers of a batch that a thread has room for, with a bound on threads (owner.py)
 
 
 class Strided:
@@ -74,6 +84,68 @@ class SideBySide(Strided):
 
     def loaded(self, item: str) -> dict[ir.Element, str]:
         return {e: f"{name}[{item}]" for e, name in self.names.items()}
+
+
+def batches(w: Owner, s: ir.Pass, start: ir.Expr, end: str, step: ir.Expr) -> None:
+    """Write the walk over atoms, `items` of them at a time, each of which contributes to a value of its own.
+
+    Their loads do not wait for each other, since each is only predicated. (A loop that the compiler unrolls would
+    walk the remaining atoms one by one.) Then the values are combined in order.
+    """
+    over = w.text.expr(start), end, w.text.expr(step)
+    w.short |= w.size > WARP or _widest(s) == 8
+    w.heavy |= len(fields_of(s.accumulators)) * w.items > IN_FLIGHT or _widest(s) > 8
+    given = w, w.text.var(s.atom), w.items
+    elements = contiguous_reads(s, w.text.written) if w.run > 1 else []
+    if elements:
+        # Eight elements of each array are loaded before the first of them is used.
+        w.short |= w.run == 8
+        assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
+        runs = SideBySide(elements, w.run, w.text.expr(start.left), *given, over)
+        _batch(w, s, runs)
+        over = runs.left
+    _batch(w, s, Strided(*given, over))
+
+
+def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
+    t, fields, name = w.text, fields_of(s.accumulators), asked.name
+    first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
+    part = {v: f"{parts}[{item}].{m}" for v, m in members(fields).items()}
+    start = identity(t, s.accumulators)
+    w.line("#pragma unroll 1")
+    each = f"{first} < {asked.end}; {first} += {w.items} * {asked.width}"
+    with w.compound(f"for (pos {first} = {asked.start}; {each})"):
+        asked.load(first)
+        w.line(f"{w.struct_of(s)} {parts}[{w.items}];")
+        with _each(w, item):
+            w.line(f"{parts}[{item}] = {{{start}}};")
+            w.line(f"const pos {name} = {first} + {asked.apart(item)};")
+            names = {v: t.var(v) for v in fields}
+            t.names.update(part)
+            t.loaded = asked.loaded(item)
+            w.fresh = contributed_once(s)
+            with w.compound(f"if ({asked.inside})"):
+                w.block(s.body)
+            w.fresh = frozenset()
+            t.names.update(names)
+            t.loaded = {}
+        with _each(w, item):
+            for acc in s.accumulators:
+                values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
+                t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
+                w.declared.update(values)
+                w.combine(acc, acc.fields, values)
+
+
+def _each(w: Owner, item: str) -> AbstractContextManager[None]:
+    w.line("#pragma unroll")
+    return w.compound(f"for (int {item} = 0; {item} < {w.items}; ++{item})")
+
+
+def _widest(s: ir.Pass) -> int:
+    """Return the bytes of the widest number that a pass reads."""
+    read = [e.array.dtype for e in walk.expressions(s.body) if isinstance(e, ir.Element)]
+    return max((t.dtype.itemsize for t in read if t != POS), default=0)
 
 
 def whole_runs(text: Text, elements: Iterable[ir.Element], run: str) -> str:

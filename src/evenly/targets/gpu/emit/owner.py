@@ -1,68 +1,48 @@
-"""Emit the code for a whole tile that a thread or a group owns.
-
-In a group, some of it runs on all members and some on the leader only.
-"""
+"""Emit the code for a whole tile that a thread or a group owns: its passes, and what is around them (led.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
-from evenly.language.accesses import contiguous_reads, only_accumulates
+from evenly.language.accesses import only_accumulates
 from evenly.language.beforehand import known_beforehand
-from evenly.language.combine import contributed_once
 from evenly.language.dense import has_lanes_inside
 from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
-from evenly.language.scratch import scratch_in
 from evenly.language.types import POS
 from evenly.targets.printing.statements import Over
 
-from .agreed import Agreed
-from .batches import SideBySide, Strided
-from .contended import reread, stored_twice
+from .batches import batches
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .kept import Kept, Range
+from .led import RANK, Led, has_arrays
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
 from .several import Several
 from .shared_lanes import may_share, reduced, share
 from .spread import spread
-from .statements import (
-    Writer,
-    fields_of,
-    given_loop,
-    identity,
-    members,
-    position,
-    range_head,
-    value_struct,
-)
+from .statements import fields_of, given_loop, members, position, range_head, value_struct
 
 # Threads of a multiprocessor. By itself, ptxas keeps to 32 registers, which allows 2,048 threads, and issues loads one
 # after another that could be in flight together. With a bound of half as many threads it takes the registers that it
-# needs, up to 64. That is enough for IN_FLIGHT numbers per thread. If there were more, or wider ones, some would spill.
+# needs, up to 64. That is enough for batches of some numbers (`batches.IN_FLIGHT`). If there were more, or wider ones,
+# some would spill.
 RESIDENT = 1024
-IN_FLIGHT = 12
-
-RANK = ir.Var("rank", POS)  # of a thread in its team
 
 
-class Owner(Writer):
+class Owner(Led):
     """Writes the code for a whole tile, which a thread or all members of a group run.
-
-    All members compute the same values. Only the leader stores, uses atomics and contributes to accumulators of the
-    grid.
 
     atoms: the schedule's range of a tile's atoms; the range of `strided`, if `run` is more than 1.
     items: how many of its atoms a thread loads at once. run: how many of these are contiguous.
-    shared: the bytes of shared memory in which a group may stage each array.
+    staging: the bytes of shared memory in which a group may stage each array.
     dense: how its members lie along a dense axis; None: they do not.
     """
 
@@ -76,36 +56,23 @@ class Owner(Writer):
         grid: dict[ir.Var, str],
         body: ir.Block,
         plain_tiles: bool,
-        shared: int = 0,
+        staging: int = 0,
         dense: Dense | None = None,
     ) -> None:
-        text.names[RANK] = "team.rank()"
-        super().__init__(text)
-        self.size, self.items, self.run = size, items, run
-        self.atoms = atoms
-        self.grid_names = grid
-        self.body, self.dense = body, dense
+        super().__init__(text, size, body, grid)
+        self.items, self.run, self.atoms = items, run, atoms
+        self.staging, self.dense = staging, dense
         self.kept = Kept(self, body)
-        self.agreed = Agreed(self)
-        # Whether code for a column of a dense axis is being written, which one thread runs; where its values wait to be
-        # stored together.
-        self.spreads = False
-        self.inside: Inside | None = (
-            None  # while code for an atom is written that several threads run
-        )
-        self.stored: dict[int, str] = {}
-        self.dealt = False  # whether the threads of an atom go on with atoms of their own, at last
-        self.in_pass = False
+        self.shares = Shares()
+        # While code for an atom is written that several threads run; whether they go on with atoms of their own.
+        self.inside: Inside | None = None
+        self.dealt = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
         # Writes the walk over an item's tiles.
         self.over_tiles: Callable[[ir.Pass], None] | None = None
-        # The bytes of shared memory in which a group may stage each array.
-        stages = stages_in(body)
-        self.staging = shared
-        self.shares = Shares()
         # The teams of several blocks, if a tile may belong to one.
         self.several: Several | None = None
         self.structs: list[str] = []
@@ -113,31 +80,28 @@ class Owner(Writer):
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
         # resident: the threads that a multiprocessor should hold, if not RESIDENT; 0: nobody says.
         self.short, self.heavy, self.resident = False, False, 0
-        passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
-        on_top = sum(isinstance(s, ir.Pass) for s in body)
-        # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
-        local = any(v.length for v in walk.variables_set(body)) or bool(scratch_in(body))
-        # Members that read what their leader stores must synchronize before and after the store.
-        # So must those whose loops over an item's tiles, or whose leader, store into one array: another may have the
-        # element in each.
-        nested = any(isinstance(s, ir.Pass) and s.of is not None for s in walk.statements(body))
-        self.shared = reread(body) if passes and size > 1 else set()
-        if nested and size > 1:
-            self.shared |= stored_twice(body)
-        if size > 1:
-            self.shared |= {s.array for s in scratch_in(body)}
-        # Then all of them need the result on which it depends whether there is a store.
-        self.one_pass = passes == 1 and on_top == 1 and not (local or self._meets_inside(body))
-        # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
-        # compute on another group's tile, so they must not read what that group stores.
+        in_warp = 1 < size <= WARP and WARP % size == 0
+        self.converged = plain_tiles and in_warp and self._alike()
+
+    def _alike(self) -> bool:
+        """Whether all groups of a warp can walk their tiles together: no group skips or repeats a pass."""
+        body = self.body
+        passes = [s for s in walk.statements(body) if isinstance(s, ir.Pass)]
+        # Groups without a tile compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
-        asks = not self.one_pass and any(map(_asks, body))
-        alone = self.shared or local or stages or nested or has_scans(body) or asks
-        if dense is not None:  # lanes around a pass and inside of it meet in every batch
+        alone = (
+            self.shared
+            or has_arrays(body)
+            or stages_in(body)
+            or any(s.of is not None for s in passes)
+            or has_scans(body)
+            or (not self.one_pass and any(map(_asks, body)))
+        )
+        on_top = sum(isinstance(s, ir.Pass) for s in body)
+        if self.dense is not None:  # lanes around a pass and inside of it meet in every batch
             on_top += sum(map(self._has_both, body))
-        alike = passes > 0 and on_top == passes and not alone
-        self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
+        return len(passes) == on_top > 0 and not alone
 
     def _has_both(self, s: ir.Stmt) -> bool:
         """Whether all teams of a warp walk the atoms of a loop's pass together: it has as many lanes for all tiles."""
@@ -145,80 +109,8 @@ class Owner(Writer):
             return False
         return may_spread(self, s, frozenset()) and has_lanes_inside(s)
 
-    def statement(self, s: ir.Stmt) -> None:
-        super().statement(self.agreed.told(s))
-        if isinstance(s, ir.Assign) and not s.var.length and self.agreed.unsteady(s.value):
-            self.agreed.tell(s.var)
-
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))
-
-    def _meets_inside(self, body: ir.Block) -> bool:
-        """Whether members synchronize in a branch or a loop, outside passes."""
-        inside = [b for s in body if not isinstance(s, ir.Pass) for b in walk.blocks(s)]
-        return any(self.shared & walk.arrays_written(b) for b in inside)
-
-    def leads(self) -> bool:
-        return self.size > 1 and not (self.in_pass or self.spreads)
-
-    @property
-    def leader(self) -> str:
-        """The condition under which a thread performs the effects of its tile."""
-        return "team.leader() && live" if self.converged else "team.leader()"
-
-    def store(self, s: ir.Store) -> None:
-        if id(s) in self.stored:
-            self.simple(f"{self.stored[id(s)]} = {self.text.expr(s.value)}")
-            return
-        if self.inside is not None:
-            self.line(f"if ({self.inside.axis}.lane() == 0) {self.store_text(s)}")
-            return
-        if not self.leads():
-            super().store(s)
-            return
-        if s.array in self.shared:
-            self.line("team.sync();")
-        self.line(f"if ({self.leader}) {self.store_text(s)}")
-        if s.array in self.shared:
-            self.line("team.sync();")
-
-    def effect(self, text: str) -> None:
-        super().effect(f"if ({self.leader}) {text}" if self.leads() else text)
-
-    def atomic(self, s: ir.Atomic) -> None:
-        if not self.leads():
-            super().atomic(s)
-            return
-        call = self.atomic_call(s)
-        if s.array in self.shared:
-            self.line("team.sync();")
-        if s.result is None:
-            self.line(f"if ({self.leader}) {call};")
-        else:
-            self.assign(s.result, f"({self.leader}) ? {call} : 0")
-            if not self.one_pass:
-                self.agreed.tell(s.result)
-        if s.array in self.shared:
-            self.line("team.sync();")
-
-    def push(self, s: ir.Push) -> None:
-        self.effect(f"tasks.push({{{', '.join(map(self.text.expr, s.values))}}})")
-
-    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        if self.leads() and acc.fields[0] in self.grid_names:
-            with self.compound(f"if ({self.leader})"):
-                super().accumulate(acc, values)
-            return
-        super().accumulate(acc, values)
-
-    def accumulate_item(
-        self, acc: ir.Accumulator, values: tuple[ir.Expr, ...], index: ir.Expr
-    ) -> None:
-        if self.leads() and acc.fields[0] in self.grid_names:
-            with self.compound(f"if ({self.leader})"):
-                super().accumulate_item(acc, values, index)
-            return
-        super().accumulate_item(acc, values, index)
 
     def stage(self, s: ir.Stage) -> None:
         """Write the copy to shared memory by all members, for a group that has some."""
@@ -242,6 +134,12 @@ class Owner(Writer):
 
     def staged_type(self, array: ir.Array) -> str:
         return f"ev::staged<{ctype(array.dtype)}, {self.most_staged(array)}, pos>"
+
+    def store(self, s: ir.Store) -> None:
+        if self.inside is not None and id(s) not in self.stored:
+            self.line(f"if ({self.inside.axis}.lane() == 0) {self.store_text(s)}")
+        else:
+            super().store(s)
 
     def loop(self, s: ir.For) -> None:
         """Write a loop that all members run. They lie along lanes around passes.
@@ -347,7 +245,7 @@ class Owner(Writer):
             assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
             walk_together(self, s, t.expr(start.left), end, t.expr(step))
         elif self.items > 1 and upward and only_accumulates(s):
-            self.batches(s, start, end, step)
+            batches(self, s, start, end, step)
         else:
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
             with self.compound(head):
@@ -376,59 +274,6 @@ class Owner(Writer):
         for v in fields_of(s.accumulators) if not self.short else ():
             if not v.length:
                 self.line(f"ev::pin({self.text.var(v)});")
-
-    def batches(self, s: ir.Pass, start: ir.Expr, end: str, step: ir.Expr) -> None:
-        """Write the walk over atoms, `items` of them at a time, each of which contributes to a value of its own.
-
-        Their loads do not wait for each other, since each is only predicated. (A loop that the compiler unrolls would
-        walk the remaining atoms one by one.) Then the values are combined in order.
-        """
-        over = self.text.expr(start), end, self.text.expr(step)
-        self.short |= self.size > WARP or widest(s) == 8
-        self.heavy |= len(fields_of(s.accumulators)) * self.items > IN_FLIGHT or widest(s) > 8
-        given = self, self.text.var(s.atom), self.items
-        elements = contiguous_reads(s, self.text.written) if self.run > 1 else []
-        if elements:
-            # Eight elements of each array are loaded before the first of them is used.
-            self.short |= self.run == 8
-            assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
-            runs = SideBySide(elements, self.run, self.text.expr(start.left), *given, over)
-            self.batch(s, runs)
-            over = runs.left
-        self.batch(s, Strided(*given, over))
-
-    def batch(self, s: ir.Pass, asked: Strided) -> None:
-        t, fields, name = self.text, fields_of(s.accumulators), asked.name
-        first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
-        part = {v: f"{parts}[{item}].{m}" for v, m in members(fields).items()}
-        start = identity(t, s.accumulators)
-        self.line("#pragma unroll 1")
-        each = f"{first} < {asked.end}; {first} += {self.items} * {asked.width}"
-        with self.compound(f"for (pos {first} = {asked.start}; {each})"):
-            asked.load(first)
-            self.line(f"{self.struct_of(s)} {parts}[{self.items}];")
-            with self.each_of_a_batch(item):
-                self.line(f"{parts}[{item}] = {{{start}}};")
-                self.line(f"const pos {name} = {first} + {asked.apart(item)};")
-                names = {v: t.var(v) for v in fields}
-                t.names.update(part)
-                t.loaded = asked.loaded(item)
-                self.fresh = contributed_once(s)
-                with self.compound(f"if ({asked.inside})"):
-                    self.block(s.body)
-                self.fresh = frozenset()
-                t.names.update(names)
-                t.loaded = {}
-            with self.each_of_a_batch(item):
-                for acc in s.accumulators:
-                    values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
-                    t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
-                    self.declared.update(values)
-                    self.combine(acc, acc.fields, values)
-
-    def each_of_a_batch(self, item: str) -> AbstractContextManager[None]:
-        self.line("#pragma unroll")
-        return self.compound(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
 
     def min_blocks(self, block: int) -> int:
         """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
@@ -487,12 +332,6 @@ def parted(s: ir.Pass) -> tuple[tuple[ir.Accumulator, ...], tuple[ir.Accumulator
     """Return a pass's accumulators of numbers, and those of local arrays."""
     numbers = tuple(a for a in s.accumulators if not a.fields[0].length)
     return numbers, tuple(a for a in s.accumulators if a.fields[0].length)
-
-
-def widest(s: ir.Pass) -> int:
-    """Return the bytes of the widest number that a pass reads."""
-    read = [e.array.dtype for e in walk.expressions(s.body) if isinstance(e, ir.Element)]
-    return max((t.dtype.itemsize for t in read if t != POS), default=0)
 
 
 def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:

@@ -294,9 +294,9 @@ def with_store_read(first: ir.Block, then: ir.Block) -> tuple[ir.Block, ir.Block
     """Read what a store needs before it, if it is the first effect."""
     match then:
         case (ir.Store() as store, *rest):
-            made = {
-                e: ir.Var("given", e.type) for x in (store.value, *store.indices) for e in _read(x)
-            }
+            read = dict.fromkeys(e for x in (store.value, *store.indices) for e in _read(x))
+            # Each has a name of its own, by which they are sorted: so every process emits the same order.
+            made = {e: ir.Var(f"given_{n}" if n else "given", e.type) for n, e in enumerate(read)}
         case _:
             return first, then
     value, *indices = (walk.map_expr(x, made.get) for x in (store.value, *store.indices))

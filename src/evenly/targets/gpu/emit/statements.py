@@ -18,7 +18,7 @@ from .unrolled import unrolled
 
 
 class Writer(Statements[Text]):
-    """Writes statements line by line, for code that one thread runs. For groups see owner.py.
+    """Writes statements line by line, for code that one thread runs. For groups see led.py.
 
     at: the origin of the lines that are being written, if their statements have none of their own.
     """

@@ -1,4 +1,8 @@
-"""The engines, one file each. split.py, by_block.py and handed_out.py hold what several of them share."""
+"""The engines, which execute phases on GPUs: a file for each; ../engine.py says what one is.
+
+To add one, write a file, a header in ../device that its kernels call, and a line of TABLE. split.py, by_block.py,
+handed_out.py and counting.py hold what several of them share.
+"""
 
 from __future__ import annotations
 
