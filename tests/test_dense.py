@@ -107,6 +107,7 @@ def test_nasty_rows(name: str) -> None:
         ("carried", "group 8"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
+        ("keyed", "group 8"), ("keyed", "block"), ("keyed", "thread"), ("keyed", "lrb"), ("keyed", "group 24"),
         ("changed", "group 8"), ("changed_sum", "block"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
@@ -230,8 +231,8 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    few = "width.value == 1 || rounds.value > 1"
-    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, f"{few} ? 1 : 2"), (32, 1):
+    few = "width.value == 1 ? 1 : rounds.value > 1 ? 1 : 2"
+    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, few), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
         assert f"constexpr int most = {atoms};" in code.source
         assert "axis.template in_batches<most>" in code.source
@@ -277,6 +278,22 @@ def test_lanes_inside_of_lanes_around_a_pass_are_walked_once_for_all_of_these(na
     args = CASES["by_lane"].arguments(ev.csr(matrix), matrix, 8, np.float32)
     (code,) = emitted(CASES["by_lane"].kernel, args, ALONG[name])
     assert not re.findall(r"ev::load_word\(.*\ba_V\.data", code.source)
+
+
+def test_a_reduction_by_a_key_takes_a_batch_of_atoms_at_once() -> None:
+    """Each lane has keys of its own; all lanes find the best one, and tell each other factors. Sums are scaled once."""
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["keyed"].arguments(ev.csr(matrix), matrix, 32, np.float32)
+    (code,) = emitted(CASES["keyed"].kernel, args, ev.GroupMapped(8, items=8, lanes=8, vector=4))
+    assert "width.value == 1 ? 2 : rounds.value > 1 ? 4 : 8" in code.source
+    for once in "axis.deal(", "axis.template across(", "axis.tell(", "v_less =":
+        assert code.source.count(once) == 1
+    assert "deal_to_all" not in code.source
+    # Rows of V are loaded when products of X and Z are made, and their registers are free.
+    Z, V, deal = (
+        code.source.index(x) for x in ("own_a_Z[item] +", "own_a_V[item] +", "axis.deal(")
+    )
+    assert Z < V < deal
 
 
 def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
