@@ -227,6 +227,19 @@ def keyed(A, X, Z, V, out):
 
 
 @ev.kernel
+def stored_inside(A, X, V, weights, at, out, dots):
+    """Lanes around a pass and inside, of the same rows of V; an atom stores the product, somewhere, and weighs a row."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                dots[at[k]] = sum(V[c, i] * X[row, i] for i in ev.lanes(V.shape[1]))
+                total += weights[at[k]] * V[c, j]
+            out[row, j] = total
+
+
+@ev.kernel
 def by_lane(A, X, Z, V, out):
     """The lanes inside depend on the one around: there is nothing to compute once."""
     for row in A.tiles():
@@ -422,6 +435,14 @@ def both(A: Any, M: Any, n: int, t: Any, *more: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def placed(M: Any, A: Any, n: int, t: Any) -> tuple[Any, ...]:
+    """Of `stored_inside`: atoms have places in another order."""
+    (m, columns), count = M.shape, A.num_atoms
+    at = np.random.default_rng(4).permutation(count).astype(np.int32)
+    weights = filled(1, count, t)[0]
+    return A, filled(m, n, t), filled(columns, n, t, 2), weights, at, filled(m, n, t), weights * 0
+
+
 # Lanes around passes and inside.
 BOTH = {
     "weighed": Case(
@@ -431,6 +452,7 @@ BOTH = {
     ),
     "chosen": Case(chosen, both, (4,)),
     "keyed": Case(keyed, both, (4,)),
+    "stored_inside": Case(stored_inside, lambda A, M, n, t: placed(M, A, n, t), (5, 6)),
     "by_lane": Case(by_lane, both, (4,)),
     "changed": Case(changed, both, (4,)),
     "changed_sum": Case(changed_sum, both, (4,)),

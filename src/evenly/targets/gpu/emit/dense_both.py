@@ -10,13 +10,16 @@ key (dense_keyed.py) takes a batch of atoms at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
-from evenly.language.accesses import always
+from evenly.language.accesses import always, read_at_atom
 from evenly.language.dense import lane_parts
 
-from .dense_inside import Inside
+from .dense_inside import Along, Inside
 from .dense_keyed import ByKey, by_key
 from .expressions import ctype
 from .shared_lanes import reduced
@@ -62,14 +65,16 @@ class Both(Inside):
         made = {v for a in reduced(loop.loop) for v in a.fields}
         own: list[ir.Stmt] = []
         for x in after:
-            if isinstance(x, ir.Assign) and not made.isdisjoint(walk.variables_read((x,))):
+            if isinstance(x, ir.Assign | ir.Store) and not made.isdisjoint(
+                walk.variables_read((x,))
+            ):
                 own.append(x)
-                made.add(x.var)
+                made |= walk.variables_set((x,))
         found = by_key(self)
         rest = [x for x in after if not any(x is y for y in own)]
         read = walk.variables_read(tuple(rest if found is None else rest[:-1]))
         read |= walk.variables(found.values.values()) if found else set()
-        if found is not None and made and made.isdisjoint(read):
+        if (own or found is not None) and made and made.isdisjoint(read):
             self.dealt, self.own_code, self.by_key = True, tuple(own), found
 
     @property
@@ -137,7 +142,9 @@ class Both(Inside):
             for v in fields_of(self.pass_.accumulators)
         )
         inside = [x.held(self.at_once) for x in self.along.values()]
-        if self.dealt:  # columns are loaded when products are made, to the same registers
+        if (
+            self.dealt
+        ):  # columns are loaded when products are made, to the same registers, or are the same
             return max(*inside, columns) + results
         return sum(x + ROWS for x in inside) - ROWS + columns + results
 
@@ -161,21 +168,84 @@ class Both(Inside):
             writer.declared.add(v)
         text.loaded = self.loads()
         own_loads = self.own_loads(self.own_code) if self.dealt else {}
-        words = {} if self.dealt else self.load_columns()
+        late = self.dealt and not self.twins()
+        words = {} if late else self.load_columns()
+        for loop in self.along.values():
+            loop.made = {e: words[other] for e, other in self.twins_of(loop).items()}
         for x in parts.alike:
             if id(x) in self.along:
                 self.along[id(x)].write()
             elif not any(x is y for y in self.own_code):
                 self.plain(x)
-        if self.dealt:  # what products were made of is no longer held
+        if late:  # what products were made of is no longer held
             words = self.load_columns()
+        text.loaded |= self.told(own_loads) if self.dealt else {}
         if self.by_key is not None:
-            self.by_key.write(own_loads, words)
+            self.by_key.write(own_loads, self.of_columns(words))
         else:
-            text.loaded |= words
+            if self.dealt:
+                with self.dealt_out(self.own_code, own_loads), self.each_own():
+                    writer.block(self.own_code)
+            text.loaded |= self.of_columns(words)
             with self.some(), self.each_atom(), writer.compound(f"if ({self.is_in()})"):
                 self.add()
         text.loaded = {}
+
+    def twins_of(self, loop: Along) -> dict[ir.Element, ir.Element]:
+        """Return the elements of a loop inside that a thread has for its columns anyway, if there is one round."""
+        lane, around = loop.loop.var, self.outer.loop
+        if loop.loop.stop != around.stop:
+            return {}
+        there = set(self.column_words())
+        found = {
+            e: walk.map_expr(e, lambda x: around.var if x is lane else None)
+            for e in loop.elements()
+        }
+        return {e: x for e, x in found.items() if isinstance(x, ir.Element) and x in there}
+
+    def twins(self) -> bool:
+        return any(self.twins_of(x) for x in self.along.values())
+
+    def own_loads(self, after: ir.Block) -> dict[ir.Element, str]:
+        """Write loads for atoms of a lane's own: of what their code reads at their places, and of what is told."""
+        found = super().own_loads(
+            (*after, *(ir.Assign(ir.Var("", e.type), e) for e in self.of_atoms()))
+        )
+        for e in self.of_atoms():
+            name = self.text.unique(f"own_{self.text.array(e.array)}")
+            self.writer.line(f"{self.text.machine(e.type)} {name}[{self.own}.most] = {{}};")
+            with self.some(), self.each_own(), self.reading(found):
+                self.writer.line(f"{name}[{self.item}] = {self.text.expr(e)};")
+            found[e] = f"{name}[{self.item}]"
+        return found
+
+    def of_atoms(self) -> list[ir.Element]:
+        """Return what all columns read of an atom, at places that other reads give. One lane does so, and tells."""
+        s, text = self.pass_, self.text
+        each = replace(s, body=(*self.parted.before, *self.parted.each))
+        return [
+            e
+            for e in read_at_atom(each, (*text.written, *text.contended))
+            if e.indices != (s.atom,)
+            and s.atom in walk.variables((e,))
+            and e.type.dtype.itemsize in (4, 8)
+        ]
+
+    def told(self, own: dict[ir.Element, str]) -> dict[ir.Element, str]:
+        """Write what lanes tell each other of their atoms. Return what holds it for each."""
+        found = {}
+        for e in self.of_atoms():
+            found[e] = name = self.text.unique(f"told_{self.text.array(e.array)}")
+            self.writer.line(f"{self.text.machine(e.type)} {name}[items.value];")
+            self.writer.line(f"{self.axis}.tell({own[e].removesuffix(f'[{self.item}]')}, {name});")
+        return {e: f"{name}[{self.item}]" for e, name in found.items()}
+
+    @contextmanager
+    def reading(self, loaded: dict[ir.Element, str]) -> Iterator[None]:
+        """Print what is loaded by these names."""
+        before, self.text.loaded = self.text.loaded, loaded
+        yield
+        self.text.loaded = before
 
     def load_columns(self) -> dict[ir.Element, str]:
         """Write loads of the words of a thread's columns, for all atoms of a batch. Return what holds them."""
@@ -187,7 +257,11 @@ class Both(Inside):
             with self.some(), self.each_atom(), outer.each_column("width.value"):
                 for e, name in held.items():
                     outer.load_word(e, f"{name}[{self.item}]")
-        return {e: f"{name}[{self.item}][{outer.c}]" for e, name in held.items()}
+        return {e: f"{name}[{self.item}]" for e, name in held.items()}
+
+    def of_columns(self, words: dict[ir.Element, str]) -> dict[ir.Element, str]:
+        """Return what holds the words of a thread's columns, in the code of one of them."""
+        return {e: f"{name}[{self.outer.c}]" for e, name in words.items()}
 
     def add(self) -> None:
         """Write what an atom contributes to the accumulators."""

@@ -374,6 +374,8 @@ class Along(Columns):
     def __init__(self, inside: Inside, loop: ir.For) -> None:
         super().__init__(inside.writer, loop, inside.axis)
         self.inside = inside
+        # What the thread has of an element for its columns around the pass, if the team takes the axis in one round.
+        self.made: dict[ir.Element, str] = {}
 
     def elements(self) -> list[ir.Element]:
         """Return the elements that are loaded as words, before the code of their columns."""
@@ -467,8 +469,10 @@ class Along(Columns):
             with writer.compound("if (rounds.value > 1)"):
                 self.load_words(self.common)
         self.load_words({e: n for e, n in held.items() if not apart[e]})
+        each = {e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]}
         with self.inside.each_atom():
-            self.load_words({e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]})
+            self.load_words({e: n for e, n in each.items() if e not in self.made})
+            self.take_words({e: n for e, n in each.items() if e in self.made})
         text.loaded = text.loaded | {e: f"{n}{apart[e]}[{self.c}]" for e, n in held.items()}
         text.loaded |= {e: f"{n}[{self.c}]" for e, n in self.common.items()}
         stores = any(isinstance(x, ir.Store) for x in walk.statements(loop.body))
@@ -490,6 +494,16 @@ class Along(Columns):
             with self.each_column("width.value"), self.writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     self.load_word(e, name)
+
+    def take_words(self, to: dict[ir.Element, str]) -> None:
+        """Write copies of what the thread has anyway, in registers; loads where it has other columns."""
+        if not to:
+            return
+        with self.writer.compound("if (rounds.value == 1)"), self.each_column():
+            for e, name in to.items():
+                self.writer.line(f"{name}[{self.c}] = {self.made[e]}[{self.c}];")
+        with self.writer.compound("else"):
+            self.load_words(to)
 
     def differs(self, e: ir.Element) -> bool:
         """Whether an element differs from atom to atom."""

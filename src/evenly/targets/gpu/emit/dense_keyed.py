@@ -70,7 +70,7 @@ class ByKey:
         head = ", ".join(f"{kind} {n}" for n in names)
         function = f"[&]({head}) {{ return {text.expr(self.better(a, b))}; }}"
         writer.line(
-            f"{text.var(best)} = {both.axis}.template across({text.var(best)}, {function});"
+            f"{text.var(best)} = {both.axis}.across({text.var(best)}, {function});"
         )
         self.rebase(best)
         self.add(self.factors(mine), words)
