@@ -37,8 +37,8 @@ COMPILED = [
     ("columns", ALONG["nonzero"], 128, "sm_100"),
     ("keyed", ev.GroupMapped(8, items=8, lanes=8, vector=4), 80, "sm_90"),  # eight atoms at once
     ("keyed", ev.GroupMapped(8, items=5, lanes=8, vector=4), 64, "sm_90"),
-    ("keyed", ALONG["lrb"], 168, "sm_90"),
-    ("stored_inside", ALONG["lrb"], 168, "sm_80"),
+    ("keyed", ev.Lrb(lanes=4, vector=4), 168, "sm_90"),
+    ("stored_inside", ev.Lrb(lanes=4, vector=4), 168, "sm_80"),
     ("stored_inside", ev.GroupMapped(8, items=8, lanes=8, vector=4), 80, "sm_90"),
 ]
 
