@@ -76,11 +76,15 @@ def measured(matrix: Any, width: int) -> dict[str, float]:
         "forward": lambda: op.spmm(*pattern.tensors, values, B),
         "backward: values": lambda: op.sddmm(*pattern.tensors, G, B),
         "backward: B": lambda: op.spmm(*pattern.T.tensors, values, G),
+        "backward: both": lambda: op.spmm_gradients(*pattern.tensors, values, B, G),
         "PyTorch forward": lambda: A @ B,
         "PyTorch backward: B": lambda: turned @ G,
     }
     torch.testing.assert_close(calls["forward"](), A @ B, rtol=1e-3, atol=1e-3)
     torch.testing.assert_close(calls["backward: B"](), turned @ G, rtol=1e-3, atol=1e-3)
+    of_values, of_B = calls["backward: both"]()
+    torch.testing.assert_close(of_values, calls["backward: values"](), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(of_B, turned @ G, rtol=1e-3, atol=1e-3)
     return medians(calls)
 
 
@@ -148,11 +152,16 @@ def main() -> None:
         matrix = MATRICES[name]()
         for width in map(int, given.columns.split(",")):
             found = measured(matrix, width)
-            both = found["backward: values"] + found["backward: B"]
-            print(f"{name}, {width} columns: backward {both / found['forward']:.2f} times forward")
+            apart = found["backward: values"] + found["backward: B"]
+            shares = [x / found["forward"] for x in (found["backward: both"], apart)]
+            print(
+                f"{name}, {width} columns: backward {shares[0]:.2f} times forward, apart {shares[1]:.2f}"
+            )
             shown(found)
             print(f"{name}, {width} columns: attention")
-            shown(attended(matrix, width))
+            times = attended(matrix, width)
+            print(f"  chain / attention {times['chain'] / times['attention']:.2f}")
+            shown(times)
     for kind in ("equal", "uniform", "power law"):
         print(f"lists of {kind} lengths, percent of the rate of a copy")
         shown(of_lists(kind))

@@ -197,6 +197,48 @@ def chosen(A, X, Z, V, out):
             out[row, j] = total + best - least
 
 
+@ev.func
+def at_greatest(a, b):
+    """Sums over what has the greatest key: a factor of 0 for others."""
+    top = max(a[0], b[0])
+    left, right = 0.0 if a[0] < top else 1.0, 0.0 if b[0] < top else 1.0
+    return top, a[1] * left + b[1] * right, right * b[2] + left * a[2]
+
+
+@ev.kernel
+def keyed(A, X, Z, V, out):
+    """A reduction by a key, which lanes inside of the pass compute; values before and after these."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            top, count, total = ev.reduce(
+                at_greatest,
+                (
+                    (
+                        A.value(k)
+                        + sum(X[row, i] * Z[A.column(k), i] for i in ev.lanes(X.shape[1])) / 2.0,
+                        A.value(k) * A.value(k) + 0.0,
+                        V[A.column(k), j] * A.value(k) + 0.0,
+                    )
+                    for k in A.atoms(row)
+                ),
+                (-math.inf, 0.0, 0.0),
+            )
+            out[row, j] = total + count + max(top, -1000.0)
+
+
+@ev.kernel
+def stored_inside(A, X, V, weights, at, out, dots):
+    """Lanes around a pass and inside, of the same rows of V; an atom stores the product, somewhere, and weighs a row."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                dots[at[k]] = sum(V[c, i] * X[row, i] for i in ev.lanes(V.shape[1]))
+                total += weights[at[k]] * V[c, j]
+            out[row, j] = total
+
+
 @ev.kernel
 def by_lane(A, X, Z, V, out):
     """The lanes inside depend on the one around: there is nothing to compute once."""
@@ -393,6 +435,14 @@ def both(A: Any, M: Any, n: int, t: Any, *more: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def placed(M: Any, A: Any, n: int, t: Any) -> tuple[Any, ...]:
+    """Of `stored_inside`: atoms have places in another order."""
+    (m, columns), count = M.shape, A.num_atoms
+    at = np.random.default_rng(4).permutation(count).astype(np.int32)
+    weights = filled(1, count, t)[0]
+    return A, filled(m, n, t), filled(columns, n, t, 2), weights, at, filled(m, n, t), weights * 0
+
+
 # Lanes around passes and inside.
 BOTH = {
     "weighed": Case(
@@ -401,6 +451,8 @@ BOTH = {
         (4, 5),
     ),
     "chosen": Case(chosen, both, (4,)),
+    "keyed": Case(keyed, both, (4,)),
+    "stored_inside": Case(stored_inside, lambda A, M, n, t: placed(M, A, n, t), (5, 6)),
     "by_lane": Case(by_lane, both, (4,)),
     "changed": Case(changed, both, (4,)),
     "changed_sum": Case(changed_sum, both, (4,)),

@@ -107,6 +107,8 @@ def test_nasty_rows(name: str) -> None:
         ("carried", "group 8"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
+        ("stored_inside", "group 8"), ("stored_inside", "block"), ("stored_inside", "lrb"), ("stored_inside", "merge"),
+        ("keyed", "group 8"), ("keyed", "block"), ("keyed", "thread"), ("keyed", "lrb"), ("keyed", "group 24"),
         ("changed", "group 8"), ("changed_sum", "block"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
@@ -230,8 +232,8 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    few = "width.value == 1 || rounds.value > 1"
-    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, f"{few} ? 1 : 2"), (32, 1):
+    few = "width.value == 1 ? 1 : rounds.value > 1 ? 1 : 2"
+    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, few), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
         assert f"constexpr int most = {atoms};" in code.source
         assert "axis.template in_batches<most>" in code.source
@@ -277,6 +279,47 @@ def test_lanes_inside_of_lanes_around_a_pass_are_walked_once_for_all_of_these(na
     args = CASES["by_lane"].arguments(ev.csr(matrix), matrix, 8, np.float32)
     (code,) = emitted(CASES["by_lane"].kernel, args, ALONG[name])
     assert not re.findall(r"ev::load_word\(.*\ba_V\.data", code.source)
+
+
+def test_a_reduction_by_a_key_takes_a_batch_of_atoms_at_once() -> None:
+    """Each lane has keys of its own; all lanes find the best one, and tell each other factors. Sums are scaled once."""
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["keyed"].arguments(ev.csr(matrix), matrix, 32, np.float32)
+    (code,) = emitted(CASES["keyed"].kernel, args, ev.GroupMapped(8, items=8, lanes=8, vector=4))
+    assert "width.value == 1 ? 2 : rounds.value > 1 ? 4 : 8" in code.source
+    for once in "axis.deal(", "axis.across(", "axis.tell(", "v_less =":
+        assert code.source.count(once) == 1
+    assert "deal_to_all" not in code.source
+    # Rows of V are loaded when products of X and Z are made, and their registers are free.
+    Z, V, deal = (
+        code.source.index(x) for x in ("own_a_Z[item] +", "own_a_V[item] +", "axis.deal(")
+    )
+    assert Z < V < deal
+
+
+def test_rows_that_lanes_around_a_pass_and_inside_read_are_loaded_once() -> None:
+    """One lane stores the product of an atom, and reads and tells its weight."""
+    schedule, case = ev.GroupMapped(8, items=8, lanes=8, vector=4), CASES["stored_inside"]
+    matrix = equal_rows(32, 16, 200).astype(np.float32)
+    args = case.arguments(ev.csr(matrix), matrix, 32, np.float32)
+    (code,) = emitted(case.kernel, args, schedule)
+    assert "own_a_V_1[item][c_1] = own_a_V[item][c_1];" in code.source
+    for once in (
+        r"axis\.deal\(",
+        r"axis\.tell\(",
+        r"ev::store_contended\(",
+        r"\ba_weights\[",
+        r"\ba_at\[",
+    ):
+        assert len(re.findall(once, code.source)) == 1
+    (counted,) = case.kernel[schedule].on("simt").plan(*args).counters()
+    rows, others = 4 * matrix.nnz, 4 * 32 * (1 + 1)  # of V; of X, and of the result
+    near, far = (
+        matrix.nnz // 8,
+        matrix.nnz,
+    )  # of columns and places; of weights and products, at most
+    assert counted.totals["global_load_sectors"] <= rows + others + 3 * near + far + 4 * 32
+    assert counted.totals["global_store_sectors"] <= far + others
 
 
 def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:

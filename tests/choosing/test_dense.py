@@ -59,6 +59,7 @@ def test_lanes_inside_of_lanes_around_a_pass_take_the_axis_in_one_round() -> Non
             X, Z, V, out = (np.zeros((k, columns), np.float32) for k in (m, n, n, m))
             made = consider(A, "cuda", task(kernel, A, X, Z, V, out)).schedule
             assert (type(made), made.lanes, made.vector) == (kind, lanes, 4)
+            assert made.items == (8 if kind is ev.GroupMapped else 4)  # of long tiles more at once
 
 
 def test_widths_that_words_do_not_fill() -> None:

@@ -64,6 +64,20 @@ def test_attention_of_keys_as_wide_as_values(dtype: str, width: int) -> None:
         torch.testing.assert_close(found.double(), wanted, rtol=4 * eps, atol=32 * eps)
 
 
+@pytest.mark.parametrize("wide", [2, 8, 32, 64, 66, 128])
+@pytest.mark.parametrize("name", ["empty in the middle", "duplicates", "no atoms", "power law"])
+def test_both_gradients_of_a_product(name: str, wide: int) -> None:
+    """By one kernel up to 64 columns of 8 bytes."""
+    torch, _ = modules()
+    problem = Problem(name, "cuda", wide=wide)
+    for operator in "spmm", "attention":
+        function, operands = problem.call(operator)
+        found = problem.gradients(function(*operands), operands)
+        wanted = problem.gradients(problem.dense(operator), operands)
+        for mine, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(mine, theirs)
+
+
 @pytest.mark.parametrize("wide", [(), (3,), (512,)])
 @pytest.mark.parametrize("case", LISTS)
 def test_lists(case: str, wide: tuple[int, ...]) -> None:
@@ -85,6 +99,10 @@ def test_values_from_all_over_memory(width: int, way: str) -> None:
     columns = torch.randint(n, (n * each,), device="cuda")
     pattern = ours.Pattern(torch.arange(0, n * each + 1, each, device="cuda"), columns, (n, n))
     values, X = torch.rand(n * each, device="cuda"), torch.rand(n, width, device="cuda")
+    tensors, G = pattern.tensors, torch.rand(n, width, device="cuda")
+    of_values, of_X = torch.ops.evenly.spmm_gradients(*tensors, values, X, G)
+    torch.testing.assert_close(of_values, torch.ops.evenly.sddmm(*tensors, G, X))
+    torch.testing.assert_close(of_X, ours.spmm(pattern.T, values, G))
     found = ours.spmm(pattern.T, values, X)
     assert getattr(pattern.T._structure, way)
     wanted = torch.zeros(n, width, device="cuda")

@@ -29,7 +29,10 @@ def modules() -> tuple[Any, Any]:
 class Problem:
     """A matrix of the battery on a device, with one operand for each operator."""
 
-    def __init__(self, name: str, device: str = "cpu", dtype: str = "float64") -> None:
+    def __init__(
+        self, name: str, device: str = "cpu", dtype: str = "float64", wide: int = 3
+    ) -> None:
+        """wide: how many columns B has."""
         torch, ours = modules()
         self.matrix = matrices(np.float64)[name]
         m, n = self.matrix.shape
@@ -44,7 +47,7 @@ class Problem:
             x = torch.randn(shape, generator=random, dtype=torch.float64)
             return x.to(device, getattr(torch, dtype)).requires_grad_()
 
-        self.values, self.x, self.B = made(self.matrix.nnz), made(n), made(n, 3)
+        self.values, self.x, self.B = made(self.matrix.nnz), made(n), made(n, wide)
         self.X, self.Y = made(m, 2), made(n, 2)
 
     def call(self, operator: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -21,6 +21,7 @@ from tests.torch_operators.problems import (
 )  # fmt: skip
 
 torch, ours = modules()
+kernels = pytest.importorskip("evenly.torch_operators.kernels")
 ONCE = "softmax", "attention"  # of real numbers, and their gradients have none
 
 
@@ -56,6 +57,57 @@ def test_it_is_an_operator_of_torch(operator: str) -> None:
     given = (*problem.pattern.tensors, *operands)
     found = torch.library.opcheck(getattr(torch.ops.evenly, operator).default, given)
     assert set(found.values()) == {"SUCCESS"}
+
+
+def kernels_of(pattern: Any) -> set[Any]:
+    """The kernels that there are plans of."""
+    return {kernel for kernel, *_ in pattern._structure.plans}
+
+
+@pytest.mark.parametrize("wide", [2, 8, 32, 40])
+@pytest.mark.parametrize("name", NAMES)
+def test_both_gradients_of_a_product_come_of_one_kernel(name: str, wide: int) -> None:
+    """Of rows of words that `cpu` has at a time; others come of two."""
+    problem = Problem(name, wide=wide)
+    for operator in "spmm", "attention":
+        function, operands = problem.call(operator)
+        found, wanted = (
+            problem.gradients(f(*operands) if f is function else f(operator), operands)
+            for f in (function, problem.dense)
+        )
+        for mine, theirs in zip(found, wanted, strict=True):
+            close(mine, theirs)
+        assert (kernels.spmm_gradients in kernels_of(problem.pattern.T)) == (wide <= 32)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_gradients_of_both_gradients(dtype: str) -> None:
+    problem = Problem("duplicates", dtype=dtype, wide=4)
+    function, operands = problem.call("spmm")
+    with torch.no_grad():
+        for x in operands:
+            x.mul_(1 + 2j if x.is_complex() else 1)
+    assert torch.autograd.gradcheck(function, operands)
+    assert torch.autograd.gradgradcheck(function, operands)
+    assert kernels.spmm_gradients in kernels_of(problem.pattern.T)
+    tensors = problem.pattern.tensors
+    given = (*(x.detach().requires_grad_() for x in (*operands, function(*operands))),)
+    found = torch.library.opcheck(torch.ops.evenly.spmm_gradients.default, (*tensors, *given))
+    assert set(found.values()) == {"SUCCESS"}
+
+
+def test_both_gradients_in_panels() -> None:
+    problem = Problem("unsorted columns", wide=4)
+    turned = problem.pattern.T
+    values, B, G = problem.values.detach(), problem.B.detach(), torch.rand(4, 4).double()
+    wanted = ours.sddmm(problem.pattern, G, B), ours.spmm(turned, values, G)
+    for count in (1, 2, 3):
+        of_values, of_B = (torch.full_like(x, torch.nan) for x in wanted)
+        for i, (panel, places) in enumerate(turned._structure.panels(turned.order, count)):
+            given = places, values, B, G, of_values, of_B, 1 if i else None
+            panel.run(kernels.spmm_gradients, *given)
+        close(of_values, wanted[0])
+        close(of_B, wanted[1])
 
 
 def test_compiled_without_graph_breaks() -> None:
@@ -275,8 +327,6 @@ def test_products_with_the_transpose_go_in_parts_where_threads_would_fetch_from_
 
 
 def test_panels_of_a_pattern_add_up_to_it() -> None:
-    from evenly.torch_operators import kernels
-
     problem = Problem("unsorted columns")
     turned, values, X = problem.pattern.T, problem.values.detach(), problem.X.detach()
     wanted = ours.spmm(turned, values, X)

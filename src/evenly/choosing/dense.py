@@ -117,7 +117,8 @@ def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
     if axis.inside:  # of short tiles all, as threads take them in step
         if few:
             return max(1, min(math.ceil(st.mean), int(held["short"])))
-        many = st.mean >= held["long"] and held["reduce"] * word <= axis.length < WARP * word
+        many = axis.both or held["reduce"] * word <= axis.length < WARP * word
+        many = many and st.mean >= held["long"]
         return int(held["inside" if many else "items"])
     return int(held["few" if few else "items"])
 

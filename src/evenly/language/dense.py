@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import ir, walk
 from .accesses import only_accumulates
@@ -36,8 +36,9 @@ PARTS = ("alike", "before", "each", "after")  # in the order in which they run
 class LaneParts:
     """The body of a pass inside a loop over lanes, in the parts that a thread with several lanes runs.
 
-    alike: what is the same for all lanes, among it loops over further lanes. before, each, after: a contribution to the
-    accumulators, without conditions: what comes before what differs from lane to lane, that, and what comes after it.
+    alike: what is the same for all lanes, among it loops over further lanes, and stores. before, each, after: a
+    contribution to the accumulators, without conditions: what comes before what differs from lane to lane, that, and
+    what comes after it.
     uniform: the fields that all lanes have in common.
     """
 
@@ -66,6 +67,8 @@ def lane_parts(s: ir.Pass, lane: ir.Var) -> LaneParts | None:
             varying |= set() if varying.isdisjoint(walk.variables_read((x,)) | made) else made
     placed: list[tuple[str, ir.Stmt]] = []
     for x, adds in code:
+        if isinstance(x, ir.Store) and not varying.isdisjoint(walk.variables_read((x,))):
+            return None
         if not varying.isdisjoint(walk.variables_set((x,))):
             if isinstance(x, ir.For):
                 return None
@@ -112,7 +115,8 @@ def _added(s: ir.Accumulate) -> ir.Block:
 def has_lanes_inside(loop: ir.For) -> bool:
     """Whether threads may lie along a loop over lanes with one pass, and along loops over lanes inside of this.
 
-    What those compute for an atom is the same for all lanes around it, so it is computed once.
+    What those compute for an atom is the same for all lanes around it, so it is computed once. So is what the pass
+    stores, in arrays that nothing else in the loop touches.
     """
     passes = [s for s in loop.body if isinstance(s, ir.Pass)]
     others = tuple(s for s in loop.body if not isinstance(s, ir.Pass))
@@ -125,12 +129,31 @@ def has_lanes_inside(loop: ir.For) -> bool:
     return (
         bool(inside)
         and all(walk.variables((x.stop,)).isdisjoint(own) for x in inside)
-        and not any(isinstance(x, ir.Store) for x in walk.statements(s.body))
-        and all(isinstance(x, ir.Assign | ir.For | ir.Accumulate) for x in s.body)
+        and not any(isinstance(x, ir.Store) for y in inside for x in walk.statements(y.body))
+        and all(isinstance(x, ir.Assign | ir.For | ir.Accumulate | ir.Store) for x in s.body)
+        and _alone([x.array for x in s.body if isinstance(x, ir.Store)], loop)
         and all(isinstance(x, ir.Assign | ir.If | ir.Store) for x in walk.statements(others))
         and not any(v.length for v in walk.variables_set(loop.body))
         and lane_parts(s, loop.var) is not None
     )
+
+
+def _alone(stored: list[ir.Array], loop: ir.For) -> bool:
+    """Whether a pass stores in each of these arrays once, and nothing else in the loop touches them."""
+    others = walk.arrays_touched(without_stores(loop).body)
+    return len(set(stored)) == len(stored) and others.isdisjoint(stored)
+
+
+def without_stores(loop: ir.For) -> ir.For:
+    """Return a loop without what its passes store."""
+    passes = {id(s) for s in loop.body if isinstance(s, ir.Pass)}
+
+    def kept(s: ir.Stmt) -> ir.Stmt:
+        if not isinstance(s, ir.Pass) or id(s) not in passes:
+            return s
+        return replace(s, body=tuple(x for x in s.body if not isinstance(x, ir.Store)))
+
+    return replace(loop, body=tuple(map(kept, loop.body)))
 
 
 def one_sum(step: ir.TileLoop) -> bool:

@@ -35,6 +35,23 @@ def spmm(P, order, values, B, C, adds):
 
 
 @ev.kernel
+def spmm_gradients(P, order, values, B, G, of_values, of_B, adds):
+    """Of C = A B, where G is the gradient of C and P has the pattern of A^T: those of A's values, and of B.
+
+    Both are of the same rows of G, each of which is read once.
+    """
+    for column in P.tiles():
+        for j in ev.lanes(B.shape[1]):
+            product = 0
+            for k in P.atoms(column):
+                row = P.column(k)
+                dot = sum(G[row, i] * B[column, i] for i in ev.lanes(B.shape[1]))
+                of_values[place(order, k)] = dot
+                product += values[place(order, k)] * G[row, j]
+            of_B[column, j] = product if adds is None else of_B[column, j] + product
+
+
+@ev.kernel
 def sddmm(P, order, X, Y, out):
     for row in P.tiles():
         for k in P.atoms(row):

@@ -9,6 +9,8 @@ import torch
 
 import evenly as ev
 from evenly.algorithms.ragged.jagged_to_padded import Places
+from evenly.gpus.gpu import WARP, WORD
+from evenly.torch_operators import kernels
 
 _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionary()
 _known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDictionary()
@@ -16,6 +18,7 @@ _known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDict
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
 NEAR = 1 << 23  # bytes of values that lie in it, beside what passes through
 PANEL = 3 << 23  # bytes of values and of rows that do
+SEVERAL = 32  # columns that target `cpu` takes at a time
 MOVED = 48  # bytes that moving a value in two steps takes, about, for which rows of a result may be added to instead
 
 
@@ -63,17 +66,43 @@ class Structure(Plans):
         A kernel that reads values beside rows of a dense matrix would drive these out of the cache. So the product of
         some of the columns is added after the other, or, if rows of the result are long, values are moved first.
         """
+        if not self.in_panels(kernel, order, values, X, out, (values, X, out)):
+            first, second = self.steps(order, -(-values.nbytes // NEAR))
+            self.run(kernel, second, values.detach().index_select(0, first), X, out, None)
+
+    def gradients(self, order: Any, values: Any, B: Any, G: Any, of_values: Any, of_B: Any) -> bool:
+        """Compute both gradients of a product by one kernel over the transpose, this structure. False: it does not pay.
+
+        It reads rows of G once, if a team has all of their columns at a time, in words, and stores values' gradients
+        where values are read.
+        """
+        row = B.shape[1] * B.element_size()
+        if (
+            not row
+            or row % WORD
+            or row > (WARP * WORD if B.is_cuda else SEVERAL * B.element_size())
+        ):
+            return False
+        given = values, B, G, of_values, of_B
+        return self.in_panels(kernels.spmm_gradients, order, values, G, of_B, given)
+
+    def in_panels(
+        self, kernel: ev.Kernel, order: Any, values: Any, X: Any, out: Any, given: tuple[Any, ...]
+    ) -> bool:
+        """Run a kernel that adds to `out`: at once if values are near, else in panels. False: move them first.
+
+        given: what the kernel takes after the order.
+        """
         size = values.element_size()
         if order is None or self.reach * size <= FAR or not values.is_cuda:
-            self.run(kernel, order, values, X, out, None)
-            return
+            self.run(kernel, order, *given, None)
+            return True
         count = -(-(values.nbytes + X.nbytes) // PANEL)
-        if size >= 4 and 2 * (count - 1) * out.nbytes < MOVED * len(values):
-            for i, (panel, places) in enumerate(self.panels(order, count)):
-                panel.run(kernel, places, values, X, out, 1 if i else None)
-            return
-        first, second = self.steps(order, -(-values.nbytes // NEAR))
-        self.run(kernel, second, values.detach().index_select(0, first), X, out, None)
+        if size < 4 or 2 * (count - 1) * out.nbytes >= MOVED * len(values):
+            return False
+        for i, (panel, places) in enumerate(self.panels(order, count)):
+            panel.run(kernel, places, *given, 1 if i else None)
+        return True
 
     def panels(self, order: Any, count: int) -> list[tuple[Structure, Any]]:
         """Return the pattern and its order in `count` parts of equally many columns. They are made once."""

@@ -68,12 +68,42 @@ def _(offsets, columns, order, t_offsets, t_columns, t_order, values, B):
     return B.new_empty((offsets.shape[0] - 1, B.shape[1]))
 
 
+@operator("spmm_gradients", "Tensor values, Tensor B, Tensor gradient", "(Tensor, Tensor)")
+def spmm_gradients(offsets, columns, order, t_offsets, t_columns, t_order, values, B, gradient):
+    """sddmm(gradient, B) and the product of the transpose with `gradient`, for values (nonzeros,) and B (n, k)."""
+    here, there = structure(offsets, columns, t_offsets), structure(t_offsets, t_columns, offsets)
+    values, B, gradient = (x.contiguous() for x in (values, B, gradient))
+    of_values, of_B = torch.empty_like(values), torch.empty_like(B)
+    if not there.gradients(t_order, values, B, gradient, of_values, of_B):
+        here.run(kernels.sddmm, order, gradient, B, of_values)
+        there.product(kernels.spmm, t_order, values, gradient, of_B)
+    return of_values, of_B
+
+
+@spmm_gradients.register_fake
+def _(offsets, columns, order, t_offsets, t_columns, t_order, values, B, gradient):
+    return tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in (values, B))
+
+
+def backward_of_gradients(ctx: Any, of_values: Tensor, of_B: Tensor) -> tuple[Any, ...]:
+    *pattern, values, B, gradient = ctx.saved_tensors
+    back = turned(pattern)
+    found = (
+        sddmm(*pattern, conjugate(gradient), of_B),
+        spmm(*back, of_values, conjugate(gradient)),
+        spmm(*pattern, of_values, conjugate(B)) + spmm(*pattern, conjugate(values), of_B),
+    )
+    return (*[None] * 6, *found)
+
+
 def spmm_backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     *pattern, values, B = ctx.saved_tensors
     of_values = of_B = None
-    if ctx.needs_input_grad[6]:
+    if ctx.needs_input_grad[6] and ctx.needs_input_grad[7]:
+        of_values, of_B = spmm_gradients(*pattern, conjugate(values), conjugate(B), gradient)
+    elif ctx.needs_input_grad[6]:
         of_values = sddmm(*pattern, gradient, conjugate(B))
-    if ctx.needs_input_grad[7]:
+    elif ctx.needs_input_grad[7]:
         of_B = spmm(*turned(pattern), conjugate(values), gradient)
     return (*[None] * 6, of_values, of_B)
 
@@ -157,15 +187,18 @@ def attention_backward(ctx: Any, gradient: Tensor) -> Any:
     *pattern, Q, K, V = ctx.saved_tensors
     of_Q, of_K, of_V = ctx.needs_input_grad[6:9]
     weights = softmax(*pattern, sddmm(*pattern, Q * ctx.scale, K))
-    if of_Q or of_K:
-        through = softmax_backward(*pattern, weights, sddmm(*pattern, gradient, V)) * ctx.scale
-    return (
-        *[None] * 6,
-        spmm(*pattern, through, K) if of_Q else None,
-        spmm(*turned(pattern), through, Q) if of_K else None,
-        spmm(*turned(pattern), weights, gradient) if of_V else None,
-        None,
-    )
+    of_weights = for_V = through = None
+    if of_V and (of_Q or of_K):
+        of_weights, for_V = spmm_gradients(*pattern, weights, V, gradient)
+    elif of_V:
+        for_V = spmm(*turned(pattern), weights, gradient)
+    else:
+        of_weights = sddmm(*pattern, gradient, V)
+    if of_weights is not None:
+        through = softmax_backward(*pattern, weights, of_weights) * ctx.scale
+    for_Q = spmm(*pattern, through, K) if of_Q else None
+    for_K = spmm(*turned(pattern), through, Q) if of_K else None
+    return (*[None] * 6, for_Q, for_K, for_V, None)
 
 
 def keep_scale(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -183,7 +216,7 @@ def conjugate(x: Tensor) -> Tensor:
     return x.conj().resolve_conj() if x.is_complex() else x
 
 
-def keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+def keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(*inputs)
 
 
@@ -193,6 +226,7 @@ def keep_output(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 spmv.register_autograd(spmv_backward, setup_context=keep_inputs)
 spmm.register_autograd(spmm_backward, setup_context=keep_inputs)
+spmm_gradients.register_autograd(backward_of_gradients, setup_context=keep_inputs)
 sddmm.register_autograd(sddmm_backward, setup_context=keep_inputs)
 softmax.register_autograd(backward_of_softmax, setup_context=keep_output)
 attention.register_autograd(attention_backward, setup_context=keep_scale)

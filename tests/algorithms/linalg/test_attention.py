@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import evenly as ev
+from evenly.algorithms.linalg.attention import LOG2_E, attention_rows
 from evenly.layouts import convert
 from tests.algorithms.linalg.operands import ORDERS, placed
 from tests.batteries import matrices, names
@@ -75,6 +76,32 @@ def test_schedules_and_repeated_bits(schedule: Any) -> None:
         first, second = (ev.linalg.attention(matrix, *given, **how) for _ in range(2))
         assert first.tobytes() == second.tobytes()
         np.testing.assert_allclose(first, expected(matrix, *given), rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("width", "schedule"),
+    [
+        (32, ev.GroupMapped(8, items=8, lanes=8, vector=4)),
+        (64, ev.GroupMapped(8, items=8, lanes=8, vector=8)),
+        (12, ev.GroupMapped(16, items=5, lanes=4, vector=4)),
+        (128, ev.GroupMapped(32, items=8, lanes=32, vector=4)),
+        (8, ev.Lrb(lanes=2, thread=1, group=8, warp=64, items=4, vector=4)),
+    ],
+    ids=str,
+)
+def test_batches_of_atoms(width: int, schedule: Any) -> None:
+    """Rows of whole batches, of parts of one, and empty ones."""
+    matrix = sp.random(24, 90, 0.4, "csr", np.float64, random_state=1)
+    matrix = matrix.multiply(np.linspace(0, 1, 24)[:, None] > 0.2).tocsr()
+    matrix.eliminate_zeros()
+    given = operands(matrix, width, width, np.float32)
+    wanted = expected(matrix, *(x.astype(np.float64) for x in given))
+    for seed in 0, 1:
+        out = np.empty(wanted.shape, np.float32)
+        one, scale = np.float32(1), np.float32(LOG2_E * width**-0.5)
+        kernel = attention_rows[schedule].on("simt", seed=seed)
+        kernel(ev.csr(matrix), *given, out, None, None, None, None, scale, one)
+        np.testing.assert_allclose(out, wanted, rtol=2e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("width", "wide"), [(0, 1), (1, 33), (40, 0)])

@@ -35,6 +35,11 @@ COMPILED = [
     ("weighed", ev.GroupMapped(8, lanes=8, vector=4), 80, "sm_90"),
     ("chosen", ev.GroupMapped(16, items=2, lanes=16, vector=2), 64, "sm_80"),
     ("columns", ALONG["nonzero"], 128, "sm_100"),
+    ("keyed", ev.GroupMapped(8, items=8, lanes=8, vector=4), 80, "sm_90"),  # eight atoms at once
+    ("keyed", ev.GroupMapped(8, items=5, lanes=8, vector=4), 64, "sm_90"),
+    ("keyed", ev.Lrb(lanes=4, vector=4), 168, "sm_90"),
+    ("stored_inside", ev.Lrb(lanes=4, vector=4), 168, "sm_80"),
+    ("stored_inside", ev.GroupMapped(8, items=8, lanes=8, vector=4), 80, "sm_90"),
 ]
 
 

@@ -61,7 +61,7 @@ def attention_rows(
                     (
                         scale * product(A, k, row, Q, K, Q_turned, K_turned),
                         one,
-                        kit.element(V, A.column(k), j, V_turned) * one,
+                        kit.element(V, A.column(k), j, V_turned),
                     )
                     for k in A.atoms(row)
                 ),

@@ -124,6 +124,7 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   EV_DEVICE int lane() const { return lanes == 1 ? 0 : team.rank() % lanes; }
   EV_DEVICE int rank() const { return ranks == 1 ? 0 : team.rank() / lanes; }
   EV_DEVICE bool leads() const { return rank() == 0; }
+  template <class pos> EV_DEVICE bool in_one_round(pos count) const { return 0 < count && count <= columns; }
 
   template <int W, class pos> EV_DEVICE pos at(constant<W>, pos first, int c) const {
     return first + (c / W * lanes + lane()) * W + c % W;
@@ -148,6 +149,15 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
     column[V - 1] = column[V - 1] < count ? column[V - 1] : count - 1;
   }
+  // The same without another column in place of one beyond the end; and but for words.
+  template <class Width, class pos> EV_DEVICE void place_there(Width width, pos first, pos, pos (&column)[V]) const {
+    #pragma unroll
+    for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
+  }
+  template <class Width, class pos> EV_DEVICE void place_inside(Width width, pos first, pos count, pos (&column)[V]) const {
+    if constexpr (Width::value > 1) place(width, first, count, column);
+    else place_there(width, first, count, column);
+  }
   template <class pos> EV_DEVICE pos own_first(pos first) const { return first + lane() * V; }
   template <class pos> EV_DEVICE void place(adjacent, pos first, pos count, pos (&column)[V]) const {
     const pos own = own_first(first), last = count - V;
@@ -168,7 +178,7 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   template <class pos> EV_DEVICE bool has(filled width, pos first, pos count, int c) const {
     return (V > 1 && c < V - 1) || at(width, first, c) < count;
   }
-  // Addresses of elements in row `i`, of the columns that `place` gave, and of column `c` where no column is replaced.
+  // Addresses of elements in row `i`, of the columns that `place` gave.
   template <int W, class T, class pos, class I, class Row>
   EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return in_row(data + column[c], i, row);
@@ -180,14 +190,6 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   template <class T, class pos, class I, class Row>
   EV_DEVICE T* element(filled, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return c < V - 1 ? in_row(data + column[0], i, row) + c * lanes : in_row(data + column[c], i, row);
-  }
-  template <int W, class T, class pos, class I, class Row>
-  EV_DEVICE T* element(constant<W> width, T* data, pos first, int c, I i, Row row) const {
-    return in_row(data + at(width, first, c), i, row);
-  }
-  template <class T, class pos, class I, class Row>
-  EV_DEVICE T* element(filled width, T* data, pos first, int c, I i, Row row) const {
-    return in_row(data + at(width, first, 0), i, row) + c * lanes;
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }
@@ -233,14 +235,15 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       for (int i = 0; i < items.value; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
     }
   }
-  // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left.
-  template <int N, class pos, class Batch> EV_DEVICE void in_batches(pos& first, pos end, const Batch& batch) const {
+  // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left. Halves:
+  // for that in halves alone, which is less code.
+  template <int N, bool Halves = false, class pos, class Batch> EV_DEVICE void in_batches(pos& first, pos end, const Batch& batch) const {
     constexpr int half = (N + 1) / 2;
     #pragma unroll 1
     for (; every_team(first + N * ranks <= end); first += N * ranks) batch(atoms<N, true>());
     #pragma unroll 1
     while (any_team(first < end)) {
-      if (N > 1 && !any_team(first + half * ranks < end)) {
+      if (N > 1 && (Halves || !any_team(first + half * ranks < end))) {
         batch(atoms<half, false>());
         first += half * ranks;
       } else {
@@ -265,6 +268,19 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       #pragma unroll
       for (int i = 0; i < N; ++i) v[i] = all[i];
     }
+  }
+  // Folds a number of each lane, in any order; all lanes have the result.
+  template <class T, class F> EV_DEVICE T across(T v, const F& combine) const {
+    #pragma unroll
+    for (int o = 1; o < lanes; o *= 2) v = combine(v, shuffle_xor(team.mask(), v, o));
+    return v;
+  }
+  // all[i] = what the lane that has atom number i of a batch has for it.
+  template <int N, int M, class T> EV_DEVICE void tell(const T (&own)[M], T (&all)[N]) const {
+    static_assert(M == dealt<lanes, N>::most, "as `own` has them");
+    #pragma unroll
+    for (int i = 0; i < N; ++i)
+      all[i] = lanes == 1 ? own[i % M] : shuffle_from(team.mask(), own[dealt<lanes, N>::at(i)], dealt<lanes, N>::owner(i), lanes);
   }
   template <int N> EV_DEVICE own_atoms<lanes, N> own() const { return own_atoms<lanes, N>(lane()); }
 };

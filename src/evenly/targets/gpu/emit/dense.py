@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenly.language import ir, walk
-from evenly.language.dense import around_passes, by_columns, has_lanes_inside
+from evenly.language.dense import around_passes, by_columns, has_lanes_inside, without_stores
 from evenly.language.phases import Owned
 from evenly.schedules.contract import lanes_of
 
@@ -54,21 +54,21 @@ def may_spread(writer: Owner, loop: ir.For, outside: Set[ir.Var]) -> bool:
         and any(s is loop for s in around_passes((loop,)))
         and (by_columns(loop) or has_lanes_inside(loop))
         and outside.isdisjoint(walk.variables_set(loop.body))
-        and stores_apart(loop)
+        and stores_apart(without_stores(loop))
         and _arrays_apart(writer, loop)
     )
 
 
 def _arrays_apart(writer: Owner, loop: ir.For) -> bool:
-    """Whether no thread reads what another one stores in the loop, which the code after its last pass does."""
-    last = parts_of(loop)[-1]
+    """Whether no thread reads what another one stores in the loop: after its last pass, or the same for all lanes."""
+    last, rest_of_loop = parts_of(loop)[-1], without_stores(loop).body
     rest = walk.rewritten(
         writer.body,
-        lambda s: loop.body[: len(loop.body) - len(last)] if s is loop else None,
+        lambda s: rest_of_loop[: len(rest_of_loop) - len(last)] if s is loop else None,
     )
     stored = walk.arrays_written(loop.body)
     private = not any(a.own or a.staged for a in walk.arrays_touched(loop.body))
-    alone = all(a.path not in writer.text.contended for a in stored)
+    alone = all(a.path not in writer.text.contended for a in walk.arrays_written(rest_of_loop))
     return private and alone and stored.isdisjoint(walk.arrays_touched(rest))
 
 

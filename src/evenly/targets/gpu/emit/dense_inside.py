@@ -101,6 +101,16 @@ class Inside:
         at = max(i for i, x in enumerate(self.pass_.body) if id(x) in self.along)
         return self.along[id(self.pass_.body[at])], self.pass_.body[at + 1 :]
 
+    @property
+    def singles(self) -> int:
+        """How many atoms are taken at once if columns are no words."""
+        return self.at_once // 2
+
+    @property
+    def batches(self) -> str:
+        """The parameters of the walk in batches."""
+        return self.most
+
     def begin(self) -> None:
         assert self.writer.dense is not None
         self.writer.line(f"const auto {self.axis} = {self.writer.dense.along};")
@@ -134,7 +144,7 @@ class Inside:
         """Write the calls: for words, if rows consist of them, and for axes that the team takes in one round."""
         line, loops = self.writer.line, list(self.along.values())
         counts = [x.count for x in loops] if all(x.known for x in loops) else []
-        one = " && ".join(f"{count} <= {self.axis}.columns" for count in counts)
+        one = " && ".join(f"{self.axis}.in_one_round({count})" for count in counts)
 
         def call(condition: str, width: str, rounds: int) -> None:
             line(f"if ({condition}) {run}({width}(), ev::constant<{rounds}>());")
@@ -164,10 +174,10 @@ class Inside:
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
         if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
-            # Singles have places of their own, and rows of X that are loaded again take registers, too.
-            again = self.at_once * writer.dense.vector > MOST_AGAIN
-            more = "width.value == 1" + (" || rounds.value > 1" if again else "")
-            items = f"{more} ? {self.at_once // 2} : {self.at_once}"
+            # Rows of X that are loaded again take registers, and singles have places of their own.
+            if self.at_once * writer.dense.vector > MOST_AGAIN:
+                items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
+            items = f"width.value == 1 ? {self.singles} : {items}"
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()
@@ -181,7 +191,7 @@ class Inside:
         writer.lines[-1] += ";"
         writer.in_pass, writer.inside = False, None
         given = f"{self.first}, {self.end}, {batch}"
-        writer.line(f"{self.axis}.template in_batches<{self.most}>({given});")
+        writer.line(f"{self.axis}.template in_batches<{self.batches}>({given});")
 
     def some(self) -> AbstractContextManager[None]:
         """Open code that teams without atoms leave out, though they run the batch with others of their warp."""
@@ -207,7 +217,8 @@ class Inside:
             else:
                 self.plain(x)
         if self.dealt:
-            self.deal(after, own_loads)
+            with self.dealt_out(after, own_loads), self.each_own():
+                writer.block(after)
         text.loaded = {}
 
     def plain(self, x: ir.Stmt) -> None:
@@ -249,13 +260,18 @@ class Inside:
             with self.writer.compound(f"if ({inside})"):
                 yield
 
-    def deal(self, after: ir.Block, loaded: dict[ir.Element, str]) -> None:
-        """Write the reduction over the lanes, and the code of the atoms that each of them then has."""
+    def deals(self, loop: Along) -> bool:
+        """Whether each of some lanes goes on with an atom of its own after this loop."""
+        return self.dealt and loop is self.last()[0]
+
+    @contextmanager
+    def dealt_out(self, block: ir.Block, loaded: dict[ir.Element, str]) -> Iterator[None]:
+        """Write the reduction over the lanes, and name what `block` reads as the lanes then have it, each its atoms."""
         writer, text = self.writer, self.text
         loop, _ = self.last()
         whole, named = loop.values()
         writer.line(f"{self.axis}.deal({whole});")
-        names, read = dict(text.names), walk.variables_read(after)
+        names, others, read = dict(text.names), text.loaded, walk.variables_read(block)
         for v, name in named.items():
             text.names[v] = name
         for v in sorted(read - set(named), key=lambda v: v.name):
@@ -264,9 +280,8 @@ class Inside:
                 picked = text.names[v].removesuffix(array)
                 text.names[v] = f"ev::picked({picked}, {self.own}.first + {self.item})"
         text.loaded, writer.inside = loaded, None
-        with self.each_own():
-            writer.block(after)
-        writer.inside = self
+        yield
+        writer.inside, text.loaded = self, others
         text.names.clear()
         text.names.update(names)
 
@@ -359,6 +374,8 @@ class Along(Columns):
     def __init__(self, inside: Inside, loop: ir.For) -> None:
         super().__init__(inside.writer, loop, inside.axis)
         self.inside = inside
+        # What the thread has of an element for its columns around the pass, if the team takes the axis in one round.
+        self.made: dict[ir.Element, str] = {}
 
     def elements(self) -> list[ir.Element]:
         """Return the elements that are loaded as words, before the code of their columns."""
@@ -394,22 +411,29 @@ class Along(Columns):
         common = [e for e in self.elements() if not self.differs(e)] if self.known else []
         if not common:
             return
-        writer.line(f"pos {self.first} = 0;")
         self.on_lane()
         for e in common:
             self.common[e] = text.unique(f"own_{text.array(e.array)}")
             writer.line(f"{ctype(e.type)} {self.common[e]}[{self.dense.vector}];")
         with writer.compound(f"if (rounds.value == 1 && {self.inside.first} < {self.inside.end})"):
+            writer.line(f"const pos {self.first} = 0;")
+            self.place()
             self.load_words(self.common)
         writer.declared.discard(loop.var)
 
     def on_lane(self) -> None:
-        self.text.on_lane(self.loop.var, f"{self.inside.axis}.at(width, {self.first}, {self.c})")
+        self.text.on_lane(self.loop.var, f"{self.column}[{self.c}]")
         self.writer.declared.add(self.loop.var)
 
-    @property
-    def columns_at(self) -> str:
-        return self.first
+    def place(self) -> None:
+        """Write which columns a thread loads. Beyond the end of an axis of words it loads the last ones again.
+
+        A condition would cost registers: what may have been loaded before keeps its own.
+        """
+        self.writer.line(f"pos {self.column}[{self.dense.vector}];")
+        given = f"{self.first}, {self.count}, {self.column}"
+        method = "place_inside" if self.known else "place_there"
+        self.writer.line(f"{self.axis}.{method}(width, {given});")
 
     def has(self, column: str) -> str:
         method = "has" if self.known and self.width() > 1 else "has_one"
@@ -426,14 +450,14 @@ class Along(Columns):
                 self.columns()
                 writer.line("if (rounds.value == 1) break;")
         writer.inside = outer
-        dealt = self.inside.dealt and self is self.inside.last()[0]
-        if reduced(self.loop) and self.dense.lanes > 1 and not dealt:
+        if reduced(self.loop) and self.dense.lanes > 1 and not self.inside.deals(self):
             self.fold()
 
     def columns(self) -> None:
         """Write the loads and then the code of a thread's columns, for all atoms of a batch."""
         writer, text, loop = self.writer, self.text, self.loop
         self.on_lane()
+        self.place()
         outer = text.loaded
         elements = [e for e in self.elements() if e not in self.common]
         held = {e: text.unique(f"own_{text.array(e.array)}") for e in elements}
@@ -445,8 +469,10 @@ class Along(Columns):
             with writer.compound("if (rounds.value > 1)"):
                 self.load_words(self.common)
         self.load_words({e: n for e, n in held.items() if not apart[e]})
+        each = {e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]}
         with self.inside.each_atom():
-            self.load_words({e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]})
+            self.load_words({e: n for e, n in each.items() if e not in self.made})
+            self.take_words({e: n for e, n in each.items() if e in self.made})
         text.loaded = text.loaded | {e: f"{n}{apart[e]}[{self.c}]" for e, n in held.items()}
         text.loaded |= {e: f"{n}[{self.c}]" for e, n in self.common.items()}
         stores = any(isinstance(x, ir.Store) for x in walk.statements(loop.body))
@@ -463,9 +489,21 @@ class Along(Columns):
 
     def load_words(self, to: dict[ir.Element, str]) -> None:
         if to:
-            with self.each_column("width.value"), self.writer.compound(f"if ({self.has(self.c)})"):
+            test = self.has(self.c)
+            test = f"width.value > 1 || {test}" if self.known else test
+            with self.each_column("width.value"), self.writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     self.load_word(e, name)
+
+    def take_words(self, to: dict[ir.Element, str]) -> None:
+        """Write copies of what the thread has anyway, in registers; loads where it has other columns."""
+        if not to:
+            return
+        with self.writer.compound("if (rounds.value == 1)"), self.each_column():
+            for e, name in to.items():
+                self.writer.line(f"{name}[{self.c}] = {self.made[e]}[{self.c}];")
+        with self.writer.compound("else"):
+            self.load_words(to)
 
     def differs(self, e: ir.Element) -> bool:
         """Whether an element differs from atom to atom."""
