@@ -8,10 +8,12 @@
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it
-    division, driver, workers     divide the work; run workers on several threads
+    division, driver              divide the work
+    workers, pool                 start threads; run workers on several of them
     executable, run, failures     arguments; a run; its errors
     copies, machine               what `tune` measures on; the processor's name, and whether it gathers quickly
     calls                         the layout of what a native call is given
+    words, pointers               words that threads share; addresses in native code
     primitives, complexes, narrow, atomics, checks, helpers   functions that emitted code calls, and their imports
 
 Importing this does not import Numba.
