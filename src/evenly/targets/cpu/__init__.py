@@ -4,7 +4,8 @@
     owned, split, share           the engines, which divide the work
     tasks, crew                   loops over tasks: workers that hand each other tasks
     processors, grid              what a schedule asks of its processor; reductions over the whole grid
-    vectors, masked, unrolled     loops that LLVM vectorises, also with a mask; unrolled loops
+    vectors, extremes, masked     loops that LLVM vectorises, for extremes of floats, with a mask
+    unrolled                      unrolled loops
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it
