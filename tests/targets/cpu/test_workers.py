@@ -1,9 +1,11 @@
-"""Several workers: Numba's setting, several Python threads, a fork, a layer that takes one call at a time."""
+"""Several workers: Numba's setting, several Python threads, a fork, helpers that come late or never."""
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +16,10 @@ from tests.targets.cpu.programs import compiled, csr_of, run
 
 import evenly as ev
 from evenly.arguments import Binding
-from evenly.targets.cpu import driver, workers
+from evenly.targets.cpu import crew, driver, pool, workers
+from evenly.targets.cpu.calls import QUEUE
+from evenly.targets.cpu.kept import kept_callback
+from evenly.targets.cpu.words import add, give_way, load
 
 
 def sums(A, x, y):
@@ -43,9 +48,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     plain = workers.run_workers
 
-    def run_workers(function: Any, address: int, count: int, *rest: int) -> None:
+    def run_workers(function: int, count: int, *rest: int) -> None:
         seen.append(count)
-        plain(function, address, count, *rest)
+        plain(function, count, *rest)
 
     monkeypatch.setattr(workers, "run_workers", run_workers)
     return seen
@@ -206,26 +211,95 @@ def test_several_python_threads_at_once() -> None:
         assert r["y"].tobytes() == bits
 
 
-def test_a_layer_that_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that finds Numba's threads busy runs its workers itself, with the same bits."""
+def test_more_calls_at_once_than_there_are_doors() -> None:
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     run(executable, given)
     bits = given["y"].tobytes()
-    monkeypatch.setattr(workers, "_concurrent", lambda: False)
-    monkeypatch.setattr(workers, "_threads", None)
-    allowed = []
+    results = [dict(given, y=np.zeros_like(given["y"])) for _ in range(2 * pool.DOORS)]
+    calls = [executable.prepare(Binding(mine)) for mine in results]
+    begin = threading.Barrier(len(calls))
 
-    def run_again() -> None:
+    def often(call: Callable[[], None]) -> None:
+        begin.wait()
+        for _ in range(200):
+            call()
+
+    threads = [threading.Thread(target=often, args=(call,)) for call in calls]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(mine["y"].tobytes() == bits for mine in results)
+
+
+def test_helpers_that_sleep_are_woken() -> None:
+    """Between the calls they fall asleep, or are about to."""
+    given = few_tiles()
+    prepared = compiled(sums, given, ev.MergePath()).prepare(Binding(given))
+    prepared()
+    bits = given["y"].tobytes()
+    for i in range(300):
         given["y"][:] = 0
-        run(executable, given)
-        workers.with_threads(allowed.append)
+        time.sleep(pool.AWAKE / 1e9 * (i % 3) / 2)
+        prepared()
         assert given["y"].tobytes() == bits
 
-    run_again()
-    with workers._one_at_a_time:
-        run_again()
-    assert allowed == [True, False]
+
+@kept_callback("int64(int64, int64, CPointer(int64))")
+def meet(worker, workers, met):
+    """Wait until the other worker is there, too, or for half a minute."""
+    began = crew.crew_now()
+    add(met, 0, 1)
+    while load(met, 0) < 2 and crew.crew_now() - began < 30_000_000_000:
+        give_way()
+    return 0
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one thread")
+def test_two_threads_run_workers_at_the_same_time() -> None:
+    met, queues = np.zeros(1, np.int64), np.zeros(2 * QUEUE, np.int64)
+    began = time.perf_counter()
+    pool.drive(workers.pool(), 2, 2, meet.address, met.ctypes.data, queues.ctypes.data)
+    assert met[0] == 2
+    assert time.perf_counter() - began < 30
+
+
+def words() -> np.ndarray:
+    """The words of this process's pool."""
+    place = (ctypes.c_int64 * pool.SIZE).from_address(workers.pool())
+    return np.frombuffer(place, np.int64)
+
+
+def test_a_call_waits_for_no_helper_that_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here none ever does: the pool has no threads."""
+    given = few_tiles()
+    prepared = compiled(sums, given, ev.MergePath()).prepare(Binding(given))
+    prepared()
+    bits, nobodys = given["y"].tobytes(), np.zeros(pool.SIZE, np.int64)
+    monkeypatch.setattr(workers, "pool", lambda: nobodys.ctypes.data)
+    given["y"][:] = 0
+    prepared()
+    assert given["y"].tobytes() == bits
+    assert nobodys[pool.OPENED] == (1 if numba.get_num_threads() > 1 else 0)
+    assert not nobodys[pool.FIRST :: pool.LINE].any()  # all doors are free again
+
+
+def test_without_posix_threads_the_caller_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = few_tiles()
+    prepared = compiled(sums, given, ev.MergePath()).prepare(Binding(given))
+    prepared()
+    bits = given["y"].tobytes()
+    monkeypatch.setattr(workers, "pool", lambda: 0)
+    given["y"][:] = 0
+    prepared()
+    assert given["y"].tobytes() == bits
+
+
+def test_doors_are_free_after_calls() -> None:
+    given = few_tiles()
+    run(compiled(sums, given, ev.MergePath()), given)
+    assert not words()[pool.FIRST :: pool.LINE].any()
 
 
 def _in_a_child(executable: Any, given: dict[str, Any], queue: Any) -> None:
@@ -252,8 +326,7 @@ def from_a_child(function: Callable[..., None], *arguments: Any) -> Any:
 
 @forks
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_works_alone() -> None:
-    """OpenMP crashes a process that was forked after its threads started, so they are not used there."""
+def test_a_forked_process_has_threads_of_its_own() -> None:
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     run(executable, given)

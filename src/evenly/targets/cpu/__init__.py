@@ -4,14 +4,17 @@
     owned, split, share           the engines, which divide the work
     tasks, crew                   loops over tasks: workers that hand each other tasks
     processors, grid              what a schedule asks of its processor; reductions over the whole grid
-    vectors, masked, unrolled     loops that LLVM vectorises, also with a mask; unrolled loops
+    vectors, extremes, masked     loops that LLVM vectorises, for extremes of floats, with a mask
+    unrolled                      unrolled loops
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it
-    division, driver, workers     divide the work; run workers on several threads
+    division, driver              divide the work
+    workers, pool                 start threads; run workers on several of them
     executable, run, failures     arguments; a run; its errors
     copies, machine               what `tune` measures on; the processor's name, and whether it gathers quickly
     calls                         the layout of what a native call is given
+    words, pointers               words that threads share; addresses in native code
     primitives, complexes, narrow, atomics, checks, helpers   functions that emitted code calls, and their imports
 
 Importing this does not import Numba.

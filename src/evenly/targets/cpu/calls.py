@@ -13,5 +13,4 @@ CONDITION_AT, COUNT, FIRST = range(3)
 PER_PHASE = 2
 # How a run of rounds ended, if not at a phase that has too little memory: the condition is false; there may be more.
 OVER, MORE = -1, -2
-# The threads that the call may use: only the caller's, or Numba's.
-ALONE, ALL = range(2)
+QUEUE = 8  # integers from the queue of one thread to that of the next: a cache line

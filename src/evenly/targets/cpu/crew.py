@@ -15,13 +15,7 @@ line of memory of its own.
 
 from __future__ import annotations
 
-import os
-import time
-
-from llvmlite import ir as llvm
 from numba import njit, types
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic
 
 from .crew_words import (
     ATTENTION,
@@ -46,6 +40,7 @@ from .crew_words import (
     THERE,
 )
 from .kept import kept_function
+from .words import WORDS, add, give_way, load, now, replaced, set_bits, store
 
 NOTHING, WANTS, CLAIMED = 0, -1, -2  # in a box; or how many tasks have come
 SPINS = 100  # looks at a box before others get the processor
@@ -55,93 +50,12 @@ POOL_RAN, POOL_GOT, POOL_VAIN, POOL_HELD = 64, 96, 128, 144
 POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS = 160, 176, 192, 208
 POOL_OF_ROUND, POOL_THERE, POOL_IDLE = 253, 254, 255
 LEAST_BASE = 1 << 40
-WORDS = types.CPointer(types.int64)
-
-
-@intrinsic
-def load(typing_context, words, at):
-    def generate(context, builder, signature, arguments):
-        return builder.load_atomic(builder.gep(arguments[0], [arguments[1]]), "acquire", align=8)
-
-    return types.int64(words, types.int64), generate
-
-
-@intrinsic
-def store(typing_context, words, at, value):
-    def generate(context, builder, signature, arguments):
-        place = builder.gep(arguments[0], [arguments[1]])
-        builder.store_atomic(arguments[2], place, "release", align=8)
-        return context.get_dummy_value()
-
-    return types.none(words, types.int64, types.int64), generate
-
-
-def _changing(operation: str):
-    @intrinsic
-    def change(typing_context, words, at, value):
-        def generate(context, builder, signature, arguments):
-            place = builder.gep(arguments[0], [arguments[1]])
-            return builder.atomic_rmw(operation, place, arguments[2], "seq_cst")
-
-        return types.int64(words, types.int64, types.int64), generate
-
-    return change
-
-
-add, set_bits = _changing("add"), _changing("or")
-
-
-@intrinsic
-def replaced(typing_context, words, at, expected, value):
-    """Replace a word if it is `expected`. Return whether it was."""
-
-    def generate(context, builder, signature, arguments):
-        place = builder.gep(arguments[0], [arguments[1]])
-        given = place, arguments[2], arguments[3]
-        return builder.extract_value(builder.cmpxchg(*given, "seq_cst", "seq_cst"), 1)
-
-    return types.boolean(words, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def give_way(typing_context):
-    """Let another thread of the machine run, if one waits."""
-
-    def generate(context, builder, signature, arguments):
-        name = "SwitchToThread" if os.name == "nt" else "sched_yield"
-        way = get_or_insert_function(builder.module, llvm.FunctionType(llvm.IntType(32), []), name)
-        return builder.call(way, [])
-
-    return types.int32(), generate
-
-
-@intrinsic
-def _now(typing_context):
-    """Return a time in nanoseconds. That of Windows moves on by milliseconds."""
-    i32, i64 = llvm.IntType(32), llvm.IntType(64)
-
-    def generate(context, builder, signature, arguments):
-        if os.name == "nt":
-            ask = get_or_insert_function(
-                builder.module, llvm.FunctionType(i64, []), "GetTickCount64"
-            )
-            return builder.mul(builder.call(ask, []), i64(1_000_000))
-        kind = llvm.FunctionType(i32, [i32, i64.as_pointer()])
-        ask = get_or_insert_function(builder.module, kind, "clock_gettime")
-        both = builder.alloca(i64, i64(2))  # seconds and nanoseconds
-        builder.call(ask, [i32(time.CLOCK_MONOTONIC), both])
-        seconds = builder.load(both)
-        return builder.add(
-            builder.mul(seconds, i64(1_000_000_000)), builder.load(builder.gep(both, [i64(1)]))
-        )
-
-    return types.int64(), generate
 
 
 @kept_function(types.int64(), nogil=True)
 def crew_now():
     """Return a time in nanoseconds."""
-    return _now()
+    return now()
 
 
 # ---- what emitted code calls ---------------------------------------------------------------------

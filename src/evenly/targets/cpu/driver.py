@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numba
 from llvmlite import ir as llvm
-from numba import prange, types
+from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
 from .calls import (
     ADDRESS,
-    ALL,
     CAPACITY_LANES,
     CAPACITY_WORKERS,
     CONDITION_AT,
@@ -33,54 +32,14 @@ from .calls import (
 from .division import RULES, SHARE
 from .facts import ATOMS, END, FACTS, LANES, SIZE, TILES
 from .kept import kept_callback, kept_function
+from .pointers import call, flag, integers
+from .pool import drive
 
 SMALL = 40_000  # with fewer tiles and atoms, one worker is faster than waking other threads
 WORTH = 8192  # the least tiles and atoms of a worker, if there are more workers than threads
 EACH = 8  # the most workers per thread
-QUEUE = 8  # integers from one thread's queue to the next: a cache line
+numba.get_num_threads()  # starts Numba's part, in which native code finds the setting
 MERGE, TILES_ONLY, OWN = RULES["merge"], RULES["tiles"], RULES["own"]
-
-
-def _native_call(context, builder, signature, arguments):
-    """Call the function at an address, with integers. It returns an integer."""
-    address, *given = arguments
-    i64 = llvm.IntType(64)
-    kind = llvm.FunctionType(i64, [i64] * len(given))
-    return builder.call(builder.inttoptr(address, kind.as_pointer()), given)
-
-
-@intrinsic
-def _call(typing_context, address, worker, workers, slots):
-    """Call a program's function."""
-    return types.int64(types.int64, types.int64, types.int64, types.int64), _native_call
-
-
-def _pointer(context, builder, signature, arguments):
-    return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-
-@intrinsic
-def integers(typing_context, address):
-    """Return a pointer to the integers at an address."""
-    return types.CPointer(types.int64)(types.int64), _pointer
-
-
-@intrinsic
-def flag(typing_context, address):
-    """Return a pointer to the truth values at an address."""
-    return types.CPointer(types.uint8)(types.int64), _pointer
-
-
-@intrinsic
-def _take(typing_context, counter):
-    """Take the next number of a counter that threads share. `counter` is its address."""
-
-    def generate(context, builder, signature, arguments):
-        i64 = llvm.IntType(64)
-        place = builder.inttoptr(arguments[0], i64.as_pointer())
-        return builder.atomic_rmw("add", place, i64(1), "monotonic")
-
-    return types.int64(types.int64), generate
 
 
 @intrinsic
@@ -103,31 +62,6 @@ def worker_count(size, threads):
     return threads * min(EACH, max(1, size // (threads * WORTH)))
 
 
-@kept_function("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True)
-def drive(threads, workers, address, slots, queues_at):
-    """Run all workers. A thread first takes workers from its own queue, then from the queues of other threads.
-
-    So the data that it used in the last call is often still in its core's cache.
-    """
-    queues = integers(queues_at)
-    for thread in range(threads):
-        queues[QUEUE * thread] = 0
-    for thread in prange(threads):
-        for i in range(threads):
-            queue = (thread + i) % threads
-            last = workers * (queue + 1) // threads
-            worker = workers * queue // threads + _take(queues_at + 8 * QUEUE * queue)
-            while worker < last:
-                _call(address, worker, workers, slots)
-                worker = workers * queue // threads + _take(queues_at + 8 * QUEUE * queue)
-
-
-def concurrent() -> bool:
-    """Whether several threads may call `drive` at once. Numba chooses its threading layer at the first run."""
-    drive(0, 0, 0, 0, 0)
-    return numba.threading_layer() in ("omp", "tbb")
-
-
 @kept_function("UniTuple(int64, 2)(int64, int64, int64, int64, int64, int64, int64)", nogil=True)
 def _cut(address, slots, rule, tiles, atoms, worker, workers):
     """Return the (tile, atom) where the share of `worker` starts."""
@@ -142,7 +76,7 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
     low, high = 0, tiles
     while low < high:  # find the number of tiles that end before the cut
         middle = (low + high) // 2
-        end = _call(address, END, middle, slots)
+        end = call(address, END, middle, slots)
         if end + middle < cut if rule == MERGE else end <= cut:
             low = middle + 1
         else:
@@ -159,8 +93,8 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
     for worker in range(workers):
         tile, atom = _cut(address, slots, rule, tiles, atoms, worker, workers)
         last_tile, last_atom = _cut(address, slots, rule, tiles, atoms, worker + 1, workers)
-        begin = _call(address, END, tile - 1, slots) if 0 < tile < tiles else 0
-        last_begin = _call(address, END, last_tile - 1, slots) if 0 < last_tile < tiles else 0
+        begin = call(address, END, tile - 1, slots) if 0 < tile < tiles else 0
+        last_begin = call(address, END, last_tile - 1, slots) if 0 < last_tile < tiles else 0
         some_of_last = last_tile < tiles and last_atom > max(last_begin, atom)
         at = SHARE * worker
         shares[at] = tile
@@ -172,37 +106,33 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
 
 
 @kept_function("int64(int64, int64)", nogil=True)
-def run_phase(call, threads):
-    """Run a whole phase, with a number of workers that depends on Numba's setting, on the threads that it may use.
+def run_phase(record, pool):
+    """Run a whole phase, with a number of workers that depends on Numba's setting. pool: its address, as for `drive`.
 
     Return 1. If the scratch memory is too small for the partial results of all workers and lanes, do nothing and return
     0.
     """
-    given = integers(call)
+    given = integers(record)
     address, slots, facts = given[ADDRESS], given[SLOTS], integers(given[FACTS_AT])
-    _call(address, FACTS, 0, slots)
+    call(address, FACTS, 0, slots)
     admitted = _admitted_threads()
     workers = worker_count(facts[SIZE], admitted)
     if facts[LANES] > given[CAPACITY_LANES] or workers > given[CAPACITY_WORKERS]:
         return 0
     divide(address, slots, given[RULE], facts[TILES], facts[ATOMS], workers, given[SHARES_AT])
-    if workers > 1 and threads == ALL:
-        drive(min(admitted, workers), workers, address, slots, given[QUEUES_AT])
-    else:
-        for worker in range(workers):
-            _call(address, worker, workers, slots)
+    drive(pool, min(admitted, workers), workers, address, slots, given[QUEUES_AT])
     if given[JOINS]:
-        _call(address, workers, workers, slots)
+        call(address, workers, workers, slots)
     return 1
 
 
 @kept_callback("int64(int64, int64)")
-def phase(call, threads):
-    return run_phase(call, threads)
+def phase(record, pool):
+    return run_phase(record, pool)
 
 
 @kept_callback("int64(int64, int64, int64, int64)")
-def rounds(loop, slots, threads, most):
+def rounds(loop, slots, pool, most):
     """Run up to `most` rounds of a loop without loops in it. Return OVER or MORE, or the number of a round's phase.
 
     That one has too little memory for the partial results of all workers. It has not run, and those before it have.
@@ -215,7 +145,7 @@ def rounds(loop, slots, threads, most):
         for i in range(count):
             address = given[FIRST + PER_PHASE * i + 1]
             if given[FIRST + PER_PHASE * i]:
-                _call(address, 0, 1, slots)
-            elif run_phase(address, threads) == 0:
+                call(address, 0, 1, slots)
+            elif run_phase(address, pool) == 0:
                 return i
     return MORE

@@ -62,7 +62,7 @@ class CpuExecutable(Executable):
     def run(self, binding: Binding, worker_count: int | None = None) -> None:
         """Run all phases. Several threads may call this at once.
 
-        worker_count: the number of workers; by default it depends on the work and on Numba's threads.
+        worker_count: the number of workers; by default it depends on the work and on Numba's setting.
         Raises InputError for an array that does not fit, and if a check has failed.
         """
         self.prepare(binding).made()(worker_count)

@@ -25,7 +25,7 @@ _RARE = {
         "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
     ),
     "evenly.targets.cpu.checks": ("check_length",),
-    "evenly.targets.cpu.primitives": ("shifted", "wide_vectors"),
+    "evenly.targets.cpu.primitives": ("greater_number", "is_nan", "lesser_number", "shifted", "wide_vectors"),
     "evenly.targets.cpu.stack": ("stack",),
     "evenly.targets.cpu.crew": (
         "crew_attention", "crew_begins", "crew_chunk", "crew_claims", "crew_counts", "crew_first", "crew_is_full",

@@ -87,6 +87,32 @@ minimum = _extreme("minimum", "<")
 maximum = _extreme("maximum", ">")
 
 
+def _number(name: str):
+    @intrinsic
+    def extreme(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            kind = arguments[0].type
+            signature = llvm.FunctionType(kind, [kind, kind])
+            function = builder.module.declare_intrinsic(f"llvm.{name}", [kind], signature)
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+        return a(a, a), generate
+
+    return extreme
+
+
+# The lesser and greater of numbers. Of NaN nothing is known; if both are zero, the result is either.
+lesser_number, greater_number = _number("minnum"), _number("maxnum")
+
+
+@intrinsic
+def is_nan(typing_context, a):
+    def generate(context, builder, signature, arguments):
+        return builder.fcmp_unordered("uno", arguments[0], arguments[0])
+
+    return types.boolean(a), generate
+
+
 def _wrapping(instruction: str):
     @intrinsic
     def operation(typing_context, a, b):

@@ -19,7 +19,7 @@ from evenly.language.phases import Lengths, Loop, Once, Owned, Workspace
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
 from . import crew_words, workers
-from .calls import MORE, OVER
+from .calls import MORE, OVER, QUEUE
 from .division import SHARE
 from .facts import ATOMS, FACTS, LANES, SIZE, TILES
 from .failures import RECORD, failure
@@ -64,11 +64,11 @@ class Run:
         self.simple = not many and not executable.functions[0].once  # one native call suffices
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
-        self.queues = self.exchange("queues", np.zeros(self.driver.QUEUE * threads, np.int64))
+        self.queues = self.exchange("queues", np.zeros(QUEUE * threads, np.int64))
         self.lay_out_shares(self.driver.EACH * threads)
 
     def __call__(self, worker_count: int | None = None) -> None:
-        """Run all phases. worker_count: how many workers; by default it depends on the work and on Numba's threads."""
+        """Run all phases. worker_count: how many workers; by default it depends on the work and on Numba's setting."""
         if self.simple and not worker_count:
             self.natively(0, self.executable.functions[0])
             return
@@ -131,15 +131,10 @@ class Run:
             ]
             head = address(self.kept[loop.condition.path]), len(found)
             record = np.array([*head, *(value for pair in found for value in pair)], np.int64)
-            given, began = (address(record), self.address, most), time.perf_counter()
-            ended = workers.with_threads(functools.partial(self.rounds, *given))
+            began = time.perf_counter()
+            ended = self.driver.rounds.ctypes(address(record), self.address, workers.pool(), most)
             took = time.perf_counter() - began
             most = max(most // 2, 1) if took > A_WHILE else min(2 * most, ever)
-
-    def rounds(self, record: int, slots: int, most: int, threads: int) -> int:
-        """Run up to `most` rounds of the loop whose record lies at an address. Return how they ended."""
-        ended: int = self.driver.rounds.ctypes(record, slots, threads, most)
-        return ended
 
     def release(self) -> None:
         """Free the arrays that live from one phase to the next, which may have an element for each row of a matrix."""
@@ -166,7 +161,7 @@ class Run:
     # ---- phases ----------------------------------------------------------------------------------
     def natively(self, number: int, function: Function) -> None:
         """Run a phase in one native call."""
-        while not workers.with_threads(self.phases[number]):
+        while not self.phases[number](workers.pool()):
             lanes, size = int(self.facts[LANES]), int(self.facts[SIZE])
             count = self.driver.worker_count(size, workers.thread_count())
             self.make_room(number, function, lanes, count)
@@ -190,7 +185,7 @@ class Run:
         """
         waiting = self.ask(function)[TILES]
         debugs = self.records is not None  # an error ends a worker, and others would wait for it
-        count = 1 if debugs else worker_count or workers.usable_threads()
+        count = 1 if debugs else worker_count or workers.thread_count()
         count = self.lay_out_scratch(number, count)
         self.clear_records(count)
         self.make_room(number, function, 1, count)
@@ -200,8 +195,7 @@ class Run:
         self.check()
         while not crew_words.ended(crew, waiting):
             crew_words.begin(crew, count, TOGETHER_FOR)
-            given = function.address, count, self.address, address(self.queues)
-            workers.run_workers(function.call, *given)
+            workers.run_workers(function.address, count, self.address, address(self.queues))
             self.check()
         function.call(count, count, self.address)
         self.check()
@@ -218,8 +212,7 @@ class Run:
         self.driver.divide(function.address, self.address, function.rule, *work)
         self.check()
         self.make_room(number, function, facts[LANES], count)
-        queues = address(self.queues)
-        workers.run_workers(function.call, function.address, count, self.address, queues)
+        workers.run_workers(function.address, count, self.address, address(self.queues))
         self.check()
         if function.scratch:
             function.call(count, count, self.address)

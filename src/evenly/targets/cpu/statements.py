@@ -17,6 +17,7 @@ from evenly.targets.printing.statements import Over, Statements, Words
 from .columns import emit_columns, may_take_columns
 from .common import shared
 from .division import SHARE
+from .extremes import compare, emit_extremes, finds_extremes
 from .masked import emit_masked, sums
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
@@ -42,6 +43,9 @@ class Writer(Statements[Text]):
         self.in_order: ir.Inline | None = None  # all of a tile's atoms, which scans walk in order
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
+        self.met_nan = (
+            ""  # where extremes of floats ignore NaN, the variable that says if any was met
+        )
         # The variable that holds how many atoms are in a vector block; "": there are none.
         self.block_size = ""
         self.masks = False  # whether sums that gather are written in such blocks
@@ -155,6 +159,9 @@ class Writer(Statements[Text]):
         b: tuple[ir.Expr, ...],
         later: bool = False,
     ) -> None:
+        if self.met_nan and finds_extremes(acc):
+            compare(self, acc, a[0], b[0])
+            return
         if self.any_order and acc.op in ("sum", "product") and acc.fields[0].type.is_float:
             verb = "add" if acc.op == "sum" else "multiply"
             self.assign(
@@ -211,10 +218,10 @@ class Writer(Statements[Text]):
         self.generate(walk.substitute(atoms, (tile,))[0], each)
 
     def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
-        """Write the loop over a range of atoms. once: whether it runs too rarely to be written twice."""
+        """Write the loop over a range of atoms. once: whether it runs too rarely to be written in blocks."""
         start, stop, step = atoms
         plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.checks is not None
-        if plain or not reduces(s) or (once and not gathers(s)):
+        if plain or not reduces(s):
             self._loop(s, self.range(start, stop, step))
             return
         low, high = (self.named(n, e) for n, e in (("low", start), ("high", stop)))
@@ -227,7 +234,7 @@ class Writer(Statements[Text]):
         first, last = self.text.var(low), self.text.var(high)
         with self.compound(f"if {last} - {first} >= {LONG}"):
             self.any_order = True
-            self._loop(s, f"range({first}, {last})")
+            emit_extremes(self, s, lambda: self._loop(s, f"range({first}, {last})"))
             self.any_order = False
         with self.compound("else"):
             self._loop(s, f"range({first}, {last})", "as_it_stands()")

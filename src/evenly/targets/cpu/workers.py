@@ -3,32 +3,25 @@
 A worker is a share of the work. There are more workers than threads, and a thread that has finished one takes
 the next. That helps since even shares may take different times (in an R-MAT matrix half of the atoms are in a
 few long tiles, which are faster), and since some cores may be busy. The result of a worker does not depend on the
-thread that runs it, so the bits are always the same. One thread runs all workers where Numba's threads must not be
-used: in a process that was forked after OpenMP's threads were started, and during another call if Numba's
-threading layer does not allow two at once.
+thread that runs it, so the bits are always the same.
 
-The driver, a small function with Numba's `prange`, is compiled once for all kernels, and calls them by address. So
-kernels need not be compiled as parallel functions (which takes 0.57 s each, measured), and
-`numba.set_num_threads` is respected. A parallel call costs about 2 microseconds if both cores are free. A pool of
-Python threads took 75, and waits for the interpreter's lock while other Python threads run.
+`pool` is what the threads run. They are started when they are first needed, as many as Numba's setting can ever
+allow, and again in a process that was forked; `numba.set_num_threads` is respected. They know nothing of Python, as
+those of OpenMP. (A pool of Python threads took 75 microseconds a call, and waits for the interpreter's lock while other
+Python threads run.) Where there are no POSIX threads, the caller's thread runs all workers.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
-import threading
-from collections.abc import Callable
+import signal
 from typing import Any
 
-from .calls import ALL, ALONE
+import numpy as np
 
-# The threads that a phase may use in this process, ALL or ALONE. It is None until Numba's threads are started, and
-# stays None if they can only run one call at a time.
-_threads: int | None = None
-# Whether Numba's threads were started, in this process or in one that it was forked from.
-_started = False
-_one_at_a_time = threading.Lock()
+from evenly.interop.arrays import address
 
 
 @functools.cache
@@ -51,57 +44,44 @@ def most_threads() -> int:
     return count
 
 
-def usable_threads() -> int:
-    """Return how many threads a call may use now."""
-    count: int = with_threads(lambda threads: thread_count() if threads == ALL else 1)
-    return count
-
-
-def run_workers(
-    function: Callable[..., int], address: int, workers: int, slots: int, queues: int
-) -> None:
-    """Run `function` (a native one, at `address`) as each of the workers, and wait for all. Runs in steps use this."""
-    count = min(workers, thread_count())
-
-    def run(threads: int) -> None:
-        if threads == ALL and count > 1:
-            driver().drive(count, workers, address, slots, queues)
-            return
-        for worker in range(workers):
-            function(worker, workers, slots)
-
-    with_threads(run)
-
-
-def with_threads(run: Callable[[int], Any]) -> Any:
-    """Call `run` with the threads that it may use: ALL or ALONE."""
-    global _started, _threads
-    if _threads is not None:
-        return run(_threads)
-    _started = True
-    if _concurrent():
-        _threads = ALL
-        return run(ALL)
-    if not _one_at_a_time.acquire(blocking=False):
-        return run(ALONE)
-    try:
-        return run(ALL)
-    finally:
-        _one_at_a_time.release()
-
-
-def _in_a_child() -> None:
-    """After a fork, use only one thread: OpenMP ends a process that uses threads that another process started."""
-    global _threads
-    if _started:
-        _threads = ALONE
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_a_child)
+def run_workers(function: int, workers: int, slots: int, queues: int) -> None:
+    """Run the native function at this address as each of the workers, and wait for all. Runs in steps use this."""
+    driver().drive(pool(), min(workers, thread_count()), workers, function, slots, queues)
 
 
 @functools.cache
-def _concurrent() -> bool:
-    with _one_at_a_time:
-        return bool(driver().concurrent())
+def pool() -> int:
+    """Return the address of this process's pool, with its helpers started; 0: there are none."""
+    from .pool import LINE, SIZE, help_always
+
+    if os.name != "posix":
+        return 0
+    helpers = most_threads() - 1
+    memory = _for_ever(np.zeros(SIZE + LINE, np.int64))
+    words = -(-address(memory) // (8 * LINE)) * 8 * LINE
+    given = _for_ever(np.array([(words, helper + 1) for helper in range(helpers)], np.int64))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        for own in given:
+            _start(help_always.address, address(own))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return words
+
+
+def _start(function: int, argument: int) -> None:
+    """Start a thread that runs a native function. If the system has no more threads, there is a helper less."""
+    library, thread = ctypes.CDLL(None), ctypes.c_void_p()
+    run = ctypes.c_void_p(function), ctypes.c_void_p(argument)
+    if library.pthread_create(ctypes.byref(thread), None, *run) == 0:
+        library.pthread_detach(thread)
+
+
+def _for_ever(array: np.ndarray) -> np.ndarray:
+    """Keep an array until the process ends: threads use it that nobody stops."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(array))
+    return array
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)
