@@ -231,8 +231,17 @@ def test_gathers_from_all_over_cost_more_than_near_ones_and_these_more_than_none
             assert far[schedule].total > near[schedule].total > none[schedule].total
 
 
+@pytest.mark.parametrize(("tiles", "longer"), [(20_000, 1.0), (1_200_000, 1.5)])
+def test_lanes_that_own_tiles_wait_longer_for_memory_than_for_l2(tiles: int, longer: float) -> None:
+    work = Work(statistics(equal_tiles(tiles, 12)), reuse=ANYWHERE, columns=1000)
+    never, half = (predicted(work, {**NUMBERS, "rates": RATES | {"slower": x}}) for x in (0, 0.5))
+    for schedule, cost in never.items():
+        owned = schedule.engine in ("owned", "bins")
+        assert half[schedule].work == pytest.approx(cost.work * (longer if owned else 1.0))
+
+
 def test_the_larger_the_vector_the_more_comes_out_of_l2() -> None:
-    A = equal_tiles(500_000, 10)
+    A = equal_tiles(100_000, 10)  # L2 keeps it
     in_l1 = int(RATES["l1"]) // 4
     small, fits, large, larger = (
         costs(A, columns=n, reuse=ANYWHERE) for n in (in_l1 // 2, in_l1, 4 * in_l1, 400 * in_l1)

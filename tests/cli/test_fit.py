@@ -86,6 +86,19 @@ def test_a_fit_is_written_and_auto_uses_it(evenly, truth, tmp_path) -> None:
     assert again.lines[-1].startswith(("written: ", "not written: "))
 
 
+def test_a_report_of_losses_fits_nothing(evenly, truth, tmp_path, monkeypatch) -> None:
+    assert evenly("fit", *SHORT, "--times", tmp_path / "times.csv.gz").status == 0
+    numbers.of_user.cache_clear()
+    monkeypatch.setattr(fit_run, "Fit", None)
+    ran = evenly("fit", "--report", "--from", tmp_path / "times.csv.gz")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.lines[0].split()[0] == "why"
+    assert any(line.strip().startswith("all 4 choices") for line in ran.lines)
+    assert sum("spmv float" in line for line in ran.lines) == 4
+    ran = evenly("fit", "--report")
+    assert (ran.status, ran.err) == (2, "evenly: --report: expected times, by --from, got none\n")
+
+
 def test_what_chooses_worse_is_not_written(evenly, monkeypatch, truth) -> None:
     def astray(fit, start, cases, steps):
         return with_logs(start, logs(truth) + np.linspace(-2, 2, len(logs(truth))))

@@ -37,15 +37,25 @@ def test_short_launches_share_a_graph_and_long_ones_do_not(gpu, us, runs):
 @pytest.mark.parametrize(("us", "looks"), [(3.0, 6), (120.0, 3), (1e5, 2)])
 def test_short_launches_are_looked_at_more_often_first(gpu, monkeypatch, us, looks):
     """Else two readings that something disturbed would make a graph of few runs, whose own launch counts."""
-    read, seen = GraphClock.warm, []
+    read, seen = GraphClock._read, []
 
     def warm(clock):
         seen.append(clock.runs)
         return 80.0 if us < 80 and len(seen) <= 2 else read(clock)
 
-    monkeypatch.setattr(GraphClock, "warm", warm)
+    monkeypatch.setattr(GraphClock, "_read", warm)
     clock = GraphClock([kernel("main", us)])
     assert (len(seen), clock.estimate) == (looks, pytest.approx(us))
+
+
+def test_a_graph_of_too_few_runs_gets_more_before_a_reading_counts(gpu, monkeypatch):
+    read = GraphClock._read
+    monkeypatch.setattr(GraphClock, "_read", lambda clock: 400.0)  # every look is disturbed
+    clock = GraphClock([kernel("main", 2.0)])
+    assert clock.runs == 1
+    monkeypatch.setattr(GraphClock, "_read", read)
+    assert clock.warm() == pytest.approx(2.0)
+    assert clock.runs == MOST
 
 
 def test_each_reading_finds_the_gpu_busy(gpu):

@@ -16,8 +16,8 @@ from evenly.targets import compilations
 from evenly.targets.compilations import NotCompiledError
 from evenly.targets.cpu import CpuTarget
 from evenly.targets.cpu.copies import CpuCopies
-from evenly.tuning import net, recall
-from evenly.tuning.measuring import UNCOMPILED, most_promising
+from evenly.tuning import measuring, net, recall
+from evenly.tuning.measuring import READING, UNCOMPILED, Budget, most_promising
 from tests.batteries import matrices, names, vector
 from tests.kernels import softmax_rows, spmv
 
@@ -59,6 +59,18 @@ def arguments(name="power law", dtype=np.float32):
     matrix = matrices()[name].astype(dtype)
     y = np.full(matrix.shape[0], -7, dtype)
     return matrix, ev.csr(matrix), vector(matrix.shape[1]).astype(dtype), y
+
+
+def test_the_last_reading_leaves_time_for_itself_and_for_the_winners_plan(monkeypatch) -> None:
+    """Else measuring would take as much longer than it may."""
+    now = iter([0.0, 1.0, 1.5, 2.0, 2.25])
+    monkeypatch.setattr(measuring.time, "monotonic", lambda: next(now))
+    budget = Budget(10.0)
+    assert budget.deadline == 10.0 - READING * 1e-6
+    for known in range(2):
+        with budget.trying(known):
+            pass
+    assert budget.deadline == 10.0 - READING * 1e-6 - 0.25
 
 
 # ---- what is taken -----------------------------------------------------------------------------------------

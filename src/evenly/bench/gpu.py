@@ -17,7 +17,7 @@ from evenly.errors import UnavailableError
 from evenly.layouts import csr
 from evenly.timing.calls import LOOKS, CallClock
 from evenly.timing.graphs import MOST, RESOLVED, WANTED
-from evenly.timing.rounds import Clock, runs_for
+from evenly.timing.rounds import Clock, far_more, runs_for
 
 from . import hardwired
 from .case import Case
@@ -159,10 +159,16 @@ class KernelClock:
     def __init__(self, gpu: GpuBench, launch: Callable[[], Any]) -> None:
         self.gpu, self.launch = gpu, launch
         launch()
-        # If it were far too long, the graph would have few runs, and time its own launch.
         self.estimate = min(self._looked() for _ in range(LOOKS))
         self.runs = runs_for(self.estimate, WANTED, MOST)
-        self.after_others = gpu.brought(gpu.graph([launch] * self.runs))
+        self.after_others = self._graph()
+        # Looks are too long where the host launches late, so that the graph would time its own launch.
+        while far_more(runs := runs_for(self.warm(), WANTED, MOST), self.runs):
+            self.runs = runs
+            self.after_others = self._graph()
+
+    def _graph(self) -> Any:
+        return self.gpu.brought(self.gpu.graph([self.launch] * self.runs))
 
     def _looked(self) -> float:
         self.gpu.hold()

@@ -192,17 +192,25 @@ class Rates:
         self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
         self.in_memory = np.minimum(a.vector, sectors)
 
-    def limits(self, moved: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
+    def limits(self, moved: Any, missed: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        moved: bytes in order. lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
+        moved: bytes in order. missed: by L2, a share. lines: that an atom makes L1 look up. again: bytes of an atom
+        that L1 fetches once more.
         """
         a, n = self.a, self.n
-        size = moved + self.in_memory
-        # L2 keeps some of what just does not fit.
-        share = np.minimum(np.maximum((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
         cached = moved + self.gathered + a.atoms * again
-        return size * share / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
+        in_memory = (moved + self.in_memory) * missed
+        return in_memory / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
+
+    def missed(self, moved: Any) -> Any:
+        """Return the share of all bytes that comes from memory: L2 keeps some of what just does not fit."""
+        size = (moved + self.in_memory) / self.n["l2"]
+        return np.minimum(np.maximum((size - 0.6) / 0.8, 0.0), 1.0)
+
+    def waiting(self, busy: Any, missed: Any) -> Any:
+        """Return the work of lanes that own their tiles: with few loads under way, they wait longer for memory."""
+        return busy * (1 + self.n["slower"] * missed)
 
     def late(self, blocks: Any, block: Any, heaviest: Any = 1.0) -> Any:
         """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
@@ -277,11 +285,13 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     """
     a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
     warps = a.tiles * made.warps
-    busy = _work_of_groups(made, rates, own, warps, rounds)
+    missed = rates.missed(a.moved)
+    busy = rates.waiting(_work_of_groups(made, rates, own, warps, rounds), missed)
     lines, again = _read_by_groups(made, rates)
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
-    limits, chain = rates.limits(a.moved, lines, again), _chain_of_groups(made, rates, own, warps)
+    limits = rates.limits(a.moved, missed, lines, again)
+    chain = _chain_of_groups(made, rates, own, warps)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
@@ -348,7 +358,8 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     chain = n["turn"] * turns * made.crowded + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
-    return cost(rates.limits(moved, lines), busy, launch, chain, n["overlap"], tail)
+    limits = rates.limits(moved, rates.missed(moved), lines)
+    return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
 def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, parts: Any) -> Cost:
@@ -363,13 +374,15 @@ def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, p
     walked = a.tiles / WARP * rounds * made.items
     busy = walked * item + a.atoms * rates.of_atoms(own)
     busy = busy * a.passes + threads / WARP * own["warp"] + rates.of_tiles(own)
+    missed = rates.missed(a.moved_listed)
+    busy = rates.waiting(busy, missed)
     written = rates.written(parts)
     lines = (a.atom_bytes + a.later) / LINE + written / SECTOR + n["gather"] * a.apart
     tail = rates.late(threads / made.block, made.block)
     chain = own["chain"] * np.ceil(longest / made.items)
     chain = (chain + n["alone"] * np.maximum(a.scatters, a.scans) * longest) * a.passes
     launch = own["launch"] + n["kernel"] * a.whole
-    limits = rates.limits(a.moved_listed, lines, written - a.stored)
+    limits = rates.limits(a.moved_listed, missed, lines, written - a.stored)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 

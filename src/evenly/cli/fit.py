@@ -47,7 +47,14 @@ def fit(
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the data file there instead.")
     ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            help="Fit nothing: print what the numbers of today lose on the times of --from, and why. A .csv of "
+            "`evenly bench spmv --families` will do, with the --largest of its run."
+        ),
+    ] = False,
 ) -> int:
     from evenly.cli.fit_run import Options, run
 
-    return run(Options(seconds, seed, largest, matrices, times, tuple(source or ()), out))
+    return run(Options(seconds, seed, largest, matrices, times, tuple(source or ()), out, report))

@@ -11,7 +11,7 @@ from evenly.cache import replace_file
 from evenly.cli.failures import RIGHT, check_range
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable
-from evenly.fitting import cases, measuring
+from evenly.fitting import cases, losses, measuring
 from evenly.fitting.cases import Case
 from evenly.fitting.fit import Fit
 from evenly.fitting.measuring import LARGEST, SPARED, OnGpu
@@ -37,6 +37,7 @@ from evenly.reproduce.tables import aligned
 
 STEPS = 60  # of the fit, at most
 LEAST_SECONDS = 5
+SHOWN = 20  # of the worst choices
 TIE = 0.99  # of what was there: between as few matrices, less is no difference
 MEANING = """\
 The time of the best schedule over that of the chosen one, in the geometric mean and at worst: by the numbers that were
@@ -54,11 +55,14 @@ class Options:
     times: str | None = None
     source: tuple[str, ...] = ()
     out: str | None = None
+    report: bool = False
 
 
 def run(options: Options) -> int:
     """Measure and fit, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
+    if options.report:
+        return reported(options)
     place = None if options.source else OnGpu()
     with Progress("starting") as progress:
         if place is None:
@@ -82,7 +86,22 @@ def run(options: Options) -> int:
     return RIGHT
 
 
+def reported(options: Options) -> int:
+    """Print where the numbers of today choose badly, and return the exit status."""
+    with Progress("starting") as progress:
+        gpu, found = kept_times(options, progress)
+        made = losses.choices(found, numbers.every_row(gpu))
+    for line in aligned(losses.CAUSE_HEADS, losses.causes(made)):
+        print(line)
+    print()
+    for line in aligned(losses.CHOICE_HEADS, losses.worst(made, SHOWN)):
+        print(line)
+    return RIGHT
+
+
 def check(options: Options) -> None:
+    if options.report and not options.source:
+        raise InputError("--report", expected="times, by --from", given="none")
     check_range("--seconds", options.seconds, LEAST_SECONDS)
     check_range("--seed", options.seed, 0)
     if options.largest is not None:
@@ -139,7 +158,12 @@ def keep_times(path: str, found: list[Case]) -> None:
 
 def kept_times(options: Options, progress: Progress) -> tuple[Gpu, list[Case]]:
     """Read files of times, and make the matrices again. Return the GPU, and what was measured on it."""
-    every = [case for path in options.source for case in cases.read(path)]
+    largest = options.largest or LARGEST
+    every = [
+        case
+        for path in options.source
+        for case in (cases.of_bench(path, largest) if path.endswith(".csv") else cases.read(path))
+    ]
     gpus = {case.gpu for case in every}
     if len(gpus) != 1:
         names = ", ".join(sorted(gpu.name for gpu in gpus)) or "none"

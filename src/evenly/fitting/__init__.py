@@ -7,5 +7,6 @@ vector     the numbers as one vector, and as the text of a data file
 batch      the predictions of all cases at once, with derivatives
 fit        finds the numbers by which choosing loses least
 report     what choosing loses, also on families that a fit has not seen
+losses     each wrong choice by the numbers of today, and what misled it
 workers    processes that compile
 """

@@ -8,6 +8,7 @@ import functools
 import gzip
 import io
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import scipy.sparse
 
 from evenly import schedules
+from evenly.bench import record
+from evenly.bench.contender import AUTO, KERNELS, OURS
 from evenly.bench.families import of_families
 from evenly.bench.matrices import Source, in_type, sources
 from evenly.choosing.auto import work_of
@@ -22,9 +25,11 @@ from evenly.choosing.model import Numbers, Work, predicted
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.errors import InputError
 from evenly.gpus.gpu import Gpu
+from evenly.gpus.numbers import committed, of_user
 from evenly.layouts import csr
+from evenly.timing.rounds import WARM
 
-from .tasks import Named, known
+from .tasks import SPMVS, Named, known
 
 ABOUT = "gpu", "largest", "matrix", "lengths", "columns", "rows", "nnz"
 HEAD = *ABOUT, "kernel", "dtype", "schedule", "us"
@@ -124,12 +129,45 @@ def read(path: str) -> list[Case]:
     return list(found.values())
 
 
-@functools.cache
+def of_bench(path: str, largest: int) -> list[Case]:
+    """Read the least times of our schedules from a file of `evenly bench spmv --families --csv`.
+
+    largest: that of the run. Raises InputError for another file, and for a GPU that has no data file.
+    """
+    gpus = {known.gpu.name: known.gpu for known in (*of_user(), *committed())}
+    found: dict[tuple[str, Named], Case] = {}
+    for row in record.read(path, (record.FamilyRow,), "a file of a run over families"):
+        if (
+            row.family not in (AUTO, OURS)
+            or (row.clock, row.cache) != (KERNELS, WARM)
+            or not row.us
+        ):
+            continue
+        if row.machine not in gpus:
+            expected = f"times of a GPU that has a data file ({', '.join(gpus)})"
+            raise InputError(path, expected=expected, given=row.machine)
+        task = Named(SPMVS[0].kernel, row.dtype)
+        about = gpus[row.machine], largest, row.matrix, row.lengths, row.columns
+        case = found.setdefault((row.matrix, task), Case(*about, (row.rows, row.nnz), task))
+        name = as_now(row.detail)
+        case.us[name] = min(row.us_min, case.us.get(name, math.inf))
+    return list(found.values())
+
+
 def as_now(schedule: str) -> str:
     """Return the text of a schedule whose text may be from before it had all of its parameters."""
+    return str(made_of(schedule))
+
+
+@functools.cache
+def made_of(schedule: str) -> schedules.Schedule:
+    """Return the schedule of a text."""
     name, _, rest = schedule.removesuffix(")").partition("(")
     given = dict(parameter.split("=") for parameter in rest.split(", "))
-    return str(getattr(schedules, name)(**{k: ast.literal_eval(v) for k, v in given.items()}))
+    made: schedules.Schedule = getattr(schedules, name)(
+        **{k: ast.literal_eval(v) for k, v in given.items()}
+    )
+    return made
 
 
 def made_again(cases: list[Case], folder: str | None) -> Iterator[tuple[str, list[Case]]]:

@@ -25,7 +25,7 @@ RATES: Row = ("rates", 0)
 TABLES = "rates", "groups", "runs"
 GIVEN = ("schedule", "with", "partition")  # what is no cost of a kernel in a plan
 # How far logarithms of the hardware's numbers may move: what memory can do stands in the GPU's data sheet.
-HELD = {"memory": 0.05, "l2": 0.15, "cache": 0.15, "lines": 0.15}
+HELD = {"memory": 0.0, "l2": 0.15, "cache": 0.15, "lines": 0.15}
 LOWEST = {"overlap": 1.0}
 HIGHEST = {"empty": 0.95}
 

@@ -44,6 +44,7 @@ SAME = (
     "gather",
     "again",
     "overlap",
+    "slower",
     "last",
     "heavy",
 )

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from .rounds import runs_for
+from .rounds import far_more, runs_for
 
 WANTED, MOST = 300.0, 100  # a graph takes about so many microseconds, of at most so many runs
 LOOKS = (
@@ -43,13 +43,24 @@ class GraphClock:
     def _estimated(self) -> float:
         """Return about the microseconds of one run: if far too many, graphs would have few runs, and readings more."""
         fewest, most = LOOKS
-        found = [self.warm() for _ in range(fewest)]
+        found = [self._read() for _ in range(fewest)]
         while len(found) < most and sum(found) < WANTED:
-            found.append(self.warm())
+            found.append(self._read())
         return min(found)
 
     def warm(self) -> float:
-        """Time one run of all launches that follows others, in microseconds; 0 if there are none."""
+        """Time one run of all launches that follows others, in microseconds; 0 if there are none.
+
+        A reading that shows that all looks were disturbed is taken again, with more runs in the graph.
+        """
+        taken = self._read()
+        runs = runs_for(taken, WANTED, MOST)
+        if far_more(runs, self.runs):
+            self.runs = runs
+            taken = self._read()
+        return taken
+
+    def _read(self) -> float:
         if not self.launches:
             return 0.0
         if self._built != self.runs:

@@ -107,3 +107,8 @@ def not_slow(clocks: Mapping[str, Clock], least: Mapping[str, float], slow: floa
 def runs_for(estimate: float, wanted: float, most: int) -> int:
     """Return how many launches of `estimate` microseconds take `wanted` together: 1 to `most`."""
     return max(1, min(most, round(wanted / max(estimate, 1e-3))))
+
+
+def far_more(runs: int, than: int) -> bool:
+    """Whether a graph of `than` runs should have `runs`: in one that is far too short, its own launch counts."""
+    return runs > 2 * than

@@ -72,10 +72,12 @@ class Budget:
         self.seconds, self.left = seconds, math.inf if most is None else most
         self.enough = enough
         self.start = time.monotonic()
+        self.looks: list[float] = []  # seconds of each that compiled nothing
 
     @property
     def deadline(self) -> float:
-        return self.start + self.seconds
+        """Until when a reading may begin. It takes a while, and then the winner's plan is made, as for a look."""
+        return self.start + self.seconds - READING * 1e-6 - min(self.looks, default=0.0)
 
     @property
     def half_over(self) -> bool:
@@ -92,9 +94,12 @@ class Budget:
             try:
                 yield
             finally:
+                took = time.monotonic() - start
                 self.left -= bool(watch.count)
                 if watch.count or watch.loaded:
-                    self.start += time.monotonic() - start
+                    self.start += took
+                else:
+                    self.looks.append(took)
 
 
 def measured(
