@@ -2,20 +2,24 @@
 
 The default run takes a covering set: every pair of (kernel, schedule), (kernel, layout) and
 (schedule, layout) meets. `make test-all` runs the product.
+For target `cpu` it is smaller: what that compiles depends on the kind of a schedule alone.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.emitting import arguments, emitted_for_cpu
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, laid_out, reference, tolerance
 
 DTYPES = (np.float32, np.float64)
-MOST_THREADS = 100_000  # that an emulator takes through a kernel for tiles of one matrix
+MOST_THREADS = 60_000  # that an emulator takes through a kernel for tiles of one matrix
 
 
 def covering() -> set[tuple[str, str, str, int]]:
@@ -29,13 +33,49 @@ def covering() -> set[tuple[str, str, str, int]]:
     return chosen
 
 
-def parameters() -> list:
-    """The product, for parametrize: (kernel, schedule, layout, number of the dtype)."""
-    chosen = covering()
+@functools.cache
+def kinds() -> tuple[tuple[str, ...], ...]:
+    """The schedules of which target `cpu` makes the same program of SpMV; of other kernels, too (tests/test_covering.py)."""
+    found: dict[Any, list[str]] = {}
+    for name in SCHEDULES:
+        found.setdefault(program_for_cpu("spmv", name), []).append(name)
+    return tuple(map(tuple, found.values()))
+
+
+def program_for_cpu(kernel: str, schedule: str) -> tuple[str, tuple[int, ...]]:
+    """The text that target `cpu` compiles, and how it divides the work of each phase."""
+    case = CASES[kernel]
+    made = emitted_for_cpu(case.kernel, arguments(case), SCHEDULES[schedule])
+    return made.text, made.rules
+
+
+def covering_of_kinds() -> set[tuple[str, str, str, int]]:
+    """Return a set in which each kernel meets each layout, and both meet each kind of schedule and dtype."""
+    chosen, turns = set(), [itertools.cycle(names) for names in kinds()]
+    for i, kernel in enumerate(CASES):
+        for j, layout in enumerate(ROW_LAYOUTS):
+            chosen.add((kernel, next(turns[(i + j) % len(turns)]), layout, (i + j // 2) % 2))
+    return chosen
+
+
+def parameters(chosen: set[tuple[str, str, str, int]]) -> list:
+    """The product, for parametrize: (kernel, schedule, layout, number of the dtype). All that is not chosen is slow."""
     product = itertools.product(CASES, SCHEDULES, ROW_LAYOUTS, range(2))
     return [
         pytest.param(*p, id="-".join(map(str, p)), marks=() if p in chosen else pytest.mark.slow)
         for p in product
+    ]
+
+
+def one_in(every: int, *axes: Iterable[Any]) -> list:
+    """The product of the axes, for parametrize: each value meets one in `every` of another axis, the others are slow."""
+    product = itertools.product(*map(enumerate, axes))
+    return [
+        pytest.param(
+            *(value for _, value in chosen),
+            marks=() if sum(at for at, _ in chosen) % every == 0 else pytest.mark.slow,
+        )
+        for chosen in product
     ]
 
 

@@ -13,9 +13,10 @@ from evenly.language.phases import Phases
 from evenly.language.schedule_code import schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.runtime.kernel import layouts_of
-from evenly.targets.cpu import CpuTarget
+from evenly.targets.cpu import CpuTarget, Emitted
 from evenly.targets.gpu.emit.code import KernelCode
 from evenly.targets.gpu.emit.unit import Unit
+from evenly.targets.gpu.engines import engine_of
 from evenly.targets.gpu.kernels import emit
 from tests.batteries import matrices
 from tests.kernels import Case, laid_out
@@ -29,11 +30,12 @@ def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCod
     return [k for code in emit(phases, unit) for k in code.all_kernels]
 
 
-def emitted_for_cpu(kernel: Any, args: tuple[Any, ...], schedule: Any) -> str:
-    """The module of `kernel` under a schedule whose own methods the CPU runs: not DynamicChunks, not Lrb."""
+def emitted_for_cpu(kernel: Any, args: tuple[Any, ...], schedule: Any) -> Emitted:
+    """What target `cpu` compiles of `kernel` under a schedule."""
     phases, layouts = typed(kernel, args, schedule)
-    codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
-    return CpuTarget().emit(phases, schedule, codes=codes).text
+    own = layouts if engine_of(schedule).on_cpu == "methods" else {}
+    codes = {path: schedule_code(schedule, spec, path) for path, spec in own.items()}
+    return CpuTarget().emit(phases, schedule, codes=codes)
 
 
 def typed(
@@ -50,6 +52,10 @@ def codes(
     case: Case, schedule: Any, layout: str = "csr", dtype: type = np.float32
 ) -> list[KernelCode]:
     """The kernels emitted for a case, on a matrix of rows of very different lengths."""
+    return emitted(case.kernel, arguments(case, layout, dtype), schedule)
+
+
+def arguments(case: Case, layout: str = "csr", dtype: type = np.float32) -> tuple[Any, ...]:
+    """The arguments of a case on that matrix."""
     matrix = matrices(dtype)["power law"]
-    args = case.arguments(laid_out(case, matrix, layout), matrix, dtype)
-    return emitted(case.kernel, args, schedule)
+    return case.arguments(laid_out(case, matrix, layout), matrix, dtype)

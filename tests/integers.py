@@ -20,6 +20,7 @@ from tests.kernels import ROW_LAYOUTS, SCHEDULES, laid
 from tests.shared import once
 
 TYPES = ("int8", "uint64", "int16", "uint8", "int32", "uint16", "int64", "uint32")
+ROWS = {"ell": 20, "dia": 20, "bcsr": 150}  # their positions are walked one by one: some thousands
 COUNTED = ("int32", "uint32", "int64", "uint64")  # those that atomics take
 
 
@@ -81,11 +82,7 @@ def few(first: int = 0) -> list[tuple[str, str, str]]:
 def reductions(layout: str, t: str) -> tuple[Any, ...]:
     """Arguments of `reduced`."""
     matrix = matrices(np.float32)["power law"]
-    if layout in (
-        "ell",
-        "dia",
-    ):  # their positions are walked one by one: 12,000, not 80,000 and 230,400
-        matrix = matrix[:60]
+    matrix = matrix[: ROWS.get(layout)]
     tiles, columns = matrix.shape
     outputs = [np.zeros(tiles, t) for _ in range(6)]
     outputs[3] = np.zeros(tiles, np.int64)

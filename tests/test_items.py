@@ -14,6 +14,7 @@ from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.choosing.candidates import candidates
 from evenly.errors import InputError
 from evenly.language.diagnostics import LanguageError
+from tests.covering import one_in
 from tests.emitting import emitted
 from tests.items import (
     KERNELS,
@@ -77,8 +78,9 @@ def test_cpu(kernel: Any, name: str) -> None:
     is_reference(kernel, name, SCHEDULES["tiles to groups of a block"], "cpu")
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    ("kernel", "schedule"), one_in(3, KERNELS, SCHEDULES), ids=lambda v: getattr(v, "name", v)
+)
 def test_simt(kernel: Any, schedule: str) -> None:
     if not runs(kernel, schedule):
         pytest.skip("an item's tiles cannot be split")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 import evenly as ev
 from tests.batteries import layout_batteries, matrices
+from tests.covering import one_in
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
@@ -84,30 +84,24 @@ def test_no_example_is_forgotten() -> None:
     }
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
+# Each example under a third of the schedules; `make test-all` takes all of them.
+BY_SCHEDULE = one_in(3, [*COMPUTATIONS, "sliced_ell"], SCHEDULES)
+BY_OWN = one_in(3, [*COMPUTATIONS, "sliced_ell"], OWN)
+
+
+@pytest.mark.parametrize(("name", "schedule"), BY_SCHEDULE)
 def test_on_cpu(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "cpu")
 
 
-def a_third() -> list:
-    """Every example under three schedules, for a slow target; `make test-all` takes all of them."""
-    pairs = itertools.product(enumerate([*COMPUTATIONS, "sliced_ell"]), enumerate(SCHEDULES))
-    return [
-        pytest.param(name, schedule, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
-        for (i, name), (j, schedule) in pairs
-    ]
-
-
 @pytest.mark.simt
-@pytest.mark.parametrize(("name", "schedule"), a_third())
+@pytest.mark.parametrize(("name", "schedule"), BY_SCHEDULE)
 def test_on_simt(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "simt")
 
 
 @pytest.mark.simt
-@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
-@pytest.mark.parametrize("schedule", OWN)
+@pytest.mark.parametrize(("name", "schedule"), BY_OWN)
 def test_ones_own_schedules_on_simt(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "simt")
 
@@ -191,8 +185,7 @@ def test_the_reference_takes_every_schedule(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "python")
 
 
-@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
-@pytest.mark.parametrize("schedule", OWN)
+@pytest.mark.parametrize(("name", "schedule"), BY_OWN)
 def test_ones_own_schedules_run_every_example(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "cpu")
 

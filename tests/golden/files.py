@@ -61,7 +61,7 @@ def fresh(name: str) -> str:
     head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
     if cuda:
         return head + in_one_file(emitted(kernel, given, schedule))
-    return head + emitted_for_cpu(kernel, given, schedule)
+    return head + emitted_for_cpu(kernel, given, schedule).text
 
 
 def arguments() -> tuple[Any, ...]:

@@ -22,14 +22,11 @@ from .building import lowered
 from .cases import CASES, Case
 from .interpreter import run_phases, run_program
 
-TARGETS = [
-    ("python", "thread_mapped"),
-    ("cpu", "thread_mapped"),
-    ("cpu", "group_mapped"),
-    ("cpu", "merge_path"),
-    pytest.param("simt", "group_mapped", marks=pytest.mark.simt),
-    pytest.param("simt", "merge_path", marks=pytest.mark.simt),
-]
+TARGETS = {
+    "python": ("thread_mapped",),
+    "cpu": ("thread_mapped", "group_mapped", "merge_path"),
+    "simt": ("group_mapped", "merge_path"),
+}
 SPLITS = ("merge_path", "work_oriented", "nonzero_split")
 
 
@@ -73,8 +70,26 @@ def test_construct(case: Case, way: str) -> None:
     case.check(arguments)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-@pytest.mark.parametrize(("target", "schedule"), TARGETS)
+def on_targets() -> list:
+    """Every case on every target: on `cpu` under both engines, of which owned tiles' schedules take turns; on `simt`
+    under one engine, in turn. `make test-all` takes all schedules.
+    """
+    found = []
+    for i, case in enumerate(CASES):
+        owned = TARGETS["cpu"][i % 2]
+        on_simt = TARGETS["simt"][0 if case.owned_only else i // 2 % 2]
+        usual = {("cpu", owned), ("cpu", "merge_path"), ("simt", on_simt)}
+        for target, schedules in TARGETS.items():
+            for schedule in schedules:
+                marks = [pytest.mark.simt] if target == "simt" else []
+                if target != "python" and (target, schedule) not in usual:
+                    marks.append(pytest.mark.slow)
+                name = f"{target}-{schedule}-{case.name}"
+                found.append(pytest.param(case, target, schedule, id=name, marks=marks))
+    return found
+
+
+@pytest.mark.parametrize(("case", "target", "schedule"), on_targets())
 def test_construct_on_a_target(case: Case, target: str, schedule: str) -> None:
     if case.owned_only and schedule in SPLITS:
         pytest.skip("for schedules that own whole tiles")
