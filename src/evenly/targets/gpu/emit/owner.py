@@ -23,12 +23,13 @@ from evenly.targets.printing.statements import Over
 
 from .agreed import Agreed
 from .batches import SideBySide, Strided
-from .contended import reread, stored_twice
+from .contended import overtakes, reread, stored_twice
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .kept import Kept, Range
 from .parameters import pointer
+from .partial import needs_results
 from .running import walk_together
 from .scratch import Shares
 from .several import Several
@@ -127,13 +128,16 @@ class Owner(Writer):
         if size > 1:
             self.shared |= {s.array for s in scratch_in(body)}
         # Then all of them need the result on which it depends whether there is a store.
-        self.one_pass = passes == 1 and on_top == 1 and not (local or self._meets_inside(body))
+        whole = size > 1 and passes > 0 and needs_results(body)
+        own = local or whole or self._meets_inside(body)
+        self.one_pass = passes == 1 and on_top == 1 and not own
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
-        # compute on another group's tile, so they must not read what that group stores.
+        # compute on another group's tile, so they must not read what that group stores. They walk no atoms, so they
+        # have no results.
         # Members that scan wait for each other after every `size` atoms of their own tile.
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         asks = not self.one_pass and any(map(_asks, body))
-        alone = self.shared or local or stages or nested or has_scans(body) or asks
+        alone = self.shared or local or whole or stages or nested or has_scans(body) or asks
         if dense is not None:  # lanes around a pass and inside of it meet in every batch
             on_top += sum(map(self._has_both, body))
         alike = passes > 0 and on_top == passes and not alone
@@ -263,6 +267,8 @@ class Owner(Writer):
     def walk(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
+        if self.size > 1 and overtakes(s, self.body):
+            self.line("team.sync();")  # all members have read what some of them are about to store
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
         inside = Inside(self, s) if may_lie_inside(self, s) else None
         if inside is not None:
