@@ -56,7 +56,7 @@ def looked_up(R, x, table, y):
     """A sum is an index, which a part of it is not."""
     for r in R.tiles():
         n = sum(x[k] for k in R.atoms(r))
-        found = table[n - 60]
+        found = table[n - 60 + 1]
         y[r] = n + found
 
 
@@ -110,17 +110,28 @@ def marked(R, x, table, y):
         y[r] = before + 1
 
 
+@ev.kernel
+def numbered(R, x, table, y):
+    """A pass computes with what an atomic around it has returned."""
+    for r in R.tiles():
+        old = ev.atomic_add(table, r, 1) + 7
+        for k in R.atoms(r):
+            x[k] = old
+        y[r] = 1
+
+
 @pytest.mark.parametrize("schedule", EVERY)
 @pytest.mark.parametrize(
     "kernel",
-    [until, collatz, looked_up, divided, counted_down, read_first, marked],
+    [numbered, until, collatz, looked_up, divided, counted_down, read_first, marked],
     ids=lambda k: k.name,
 )
 def test_members_compute_with_whole_results(kernel: ev.Kernel, schedule: str) -> None:
     def run(call: Any) -> list[list[int]]:
-        x, table, y = np.ones(40 * 60, np.int64), np.zeros(64, np.int64), np.zeros(39, np.int64)
+        x, table = np.ones(40 * 60, np.int64), np.arange(64) % 2
+        y = np.zeros(39, np.int64)
         call(ROWS, x, table, y)
-        return [table.tolist(), y.tolist()]
+        return [x.tolist(), table.tolist(), y.tolist()]
 
     wanted = run(kernel.on("python"))
     for seed in range(4):
@@ -135,6 +146,17 @@ def summed(R, x, bound, counts):
         if total > r % 7:
             counts[r] = sum(x[k] for k in R.atoms(r))
             ev.atomic_min(bound, r % 3, 8 - r % 9)
+
+
+@ev.kernel
+def same_for_all(R, x, bound, counts):
+    """All atoms compute with one value of what others change."""
+    for r in R.tiles():
+        b = bound[0]
+        high = max((b for k in R.atoms(r)), default=0)
+        low = min((b for k in R.atoms(r)), default=0)
+        ev.atomic_min(bound, 0, 8 - r % 9)
+        counts[r] = 60 * (high - low)
 
 
 @ev.kernel
@@ -159,7 +181,7 @@ def repeated(R, x, bound, counts):
 
 
 @pytest.mark.parametrize("schedule", EVERY)
-@pytest.mark.parametrize("kernel", [summed, guarded, repeated], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [summed, same_for_all, guarded, repeated], ids=lambda k: k.name)
 def test_members_agree_on_what_others_change(kernel: ev.Kernel, schedule: str) -> None:
     for seed in range(6):
         x, bound, counts = np.ones(40 * 60, np.int64), np.full(3, 9), np.zeros(39, np.int64)

@@ -29,7 +29,7 @@ from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .kept import Kept, Range
 from .parameters import pointer
-from .partial import needs_results
+from .partial import needs_leaders
 from .running import walk_together
 from .scratch import Shares
 from .several import Several
@@ -128,7 +128,7 @@ class Owner(Writer):
         if size > 1:
             self.shared |= {s.array for s in scratch_in(body)}
         # Then all of them need the result on which it depends whether there is a store.
-        whole = size > 1 and passes > 0 and needs_results(body)
+        whole = size > 1 and passes > 0 and needs_leaders(body, text.contended)
         own = local or whole or self._meets_inside(body)
         self.one_pass = passes == 1 and on_top == 1 and not own
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
