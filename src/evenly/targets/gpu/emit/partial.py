@@ -2,8 +2,8 @@
 
 By default the leader alone has a pass's whole result where a tile has one pass, and what an atomic has returned: it
 alone stores. The others compute on with what they have, a part of the result. As an index that would be anywhere, as a
-divisor zero, and a loop might never end. Nor may a pass use what only the leader has, or what each member has read while
-others were changing it.
+divisor zero, and a loop might never end. Nor may a pass use what only the leader has, or what each member has read
+while others were changing it.
 """
 
 from __future__ import annotations
