@@ -64,6 +64,16 @@ def divided(A, X, Y):
 
 
 @ev.kernel
+def limited(A, X, Y, limits):
+    """Each lane reads an element that atomics may change."""
+    for row in A.tiles():
+        ev.atomic_max(limits, row % len(limits), -100)
+        for j in ev.lanes(X.shape[1]):
+            limit = limits[j]
+            Y[row, j] = limit + max((X[A.column(k), j] * limit for k in A.atoms(row)), default=0)
+
+
+@ev.kernel
 def part(A, X, Y, count):
     """An axis shorter than the rows of the arrays, which are often words."""
     for row in A.tiles():
@@ -346,6 +356,16 @@ CASES = {
     ),
 }
 CASES |= {
+    "limited": Case(
+        limited,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, np.float64),
+            np.arange(n) - 2,
+        ),
+        (2, 3),
+    ),
     "part": Case(
         part,
         lambda A, M, n, t: (A, filled(M.shape[1], 8, t), filled(M.shape[0], 8, t), min(n, 8)),

@@ -101,7 +101,7 @@ def test_nasty_rows(name: str) -> None:
     ("case", "name"),
     [
         ("update", "group 8"), ("centred", "block"), ("part", "group 2"),
-        ("overwritten", "group 8"), ("modulo", "group 2"), ("picked", "group 8"),
+        ("overwritten", "group 8"), ("limited", "group 8"), ("limited", "block"), ("modulo", "group 2"), ("picked", "group 8"),
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"),

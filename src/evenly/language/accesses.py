@@ -149,3 +149,13 @@ def always(e: ir.Expr) -> Iterator[ir.Expr]:
     yield e
     for part in _evaluated(e):
         yield from always(part)
+
+
+def has_to_fit(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """Return the operands that have to be valid: indices, divisors of integers, counts of shifts, exponents."""
+    match e:
+        case ir.Element(indices=indices):
+            return indices
+        case ir.Binary(op="//" | "%" | "<<" | ">>" | "**", right=right) if not e.type.is_float:
+            return (right,)
+    return ()

@@ -11,6 +11,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from . import ir, walk
+from .accesses import has_to_fit
 from .dependence import Dependence, depend
 from .phases import Once, Phases, Split
 
@@ -86,17 +87,7 @@ def _for_any_state(phase: Split) -> bool:
     """
     body = phase.pass_.body
     varying = Dependence(body, set(phase.state)).varying()
-    return not any(depend(_has_to_fit(e), varying) for e in walk.expressions(body))
-
-
-def _has_to_fit(e: ir.Expr) -> tuple[ir.Expr, ...]:
-    """Return the operands that have to be valid: indices, divisors of integers, counts of shifts, exponents."""
-    match e:
-        case ir.Element(indices=indices):
-            return indices
-        case ir.Binary(op="//" | "%" | "<<" | ">>" | "**", right=right) if not e.type.is_float:
-            return (right,)
-    return ()
+    return not any(depend(has_to_fit(e), varying) for e in walk.expressions(body))
 
 
 def _kept_alone(phase: Split) -> dict[ir.Array, ir.Expr] | None:

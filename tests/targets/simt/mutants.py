@@ -241,6 +241,39 @@ def team(case: str = "halves", sizes: tuple[int, ...] = (70, 0, 5, 40), **option
         np.testing.assert_array_equal(given[name], array)
 
 
+@ev.kernel
+def numbered(R, made, out):
+    """All members of a group compute with what the leader's atomics return."""
+    for t in R.tiles():
+        number = ev.atomic_add(made, 0, 1)
+        again = ev.atomic_max(made, 1, number)
+        last = ev.atomic_max(made, 2, again)
+        for k in R.atoms(t):
+            out[k] = number + again + last
+
+
+@ev.kernel
+def numbered_items(B, made, out):
+    """The same for several blocks."""
+    for item in B.items():
+        number = ev.atomic_add(made, 0, 1)
+        for row in B.tiles(item):
+            out[row] = number
+
+
+def told() -> None:
+    R = ev.ragged(np.array([0, 70, 70, 73, 223, 271, 272]))
+    kernel = type(numbered)(numbered.function)  # afresh, as in run_kernel
+    kernel[ev.GroupMapped(48, block=128)].on("simt")(R, np.zeros(3, np.int64), np.zeros(272))
+
+
+def told_to_blocks() -> None:
+    B = batch([sp.csr_array(np.eye(n)) for n in (70, 0, 5, 40)])
+    kernel = type(numbered_items)(numbered_items.function)
+    schedule = ev.Nested(ev.TeamMapped(2, 64), ev.GroupMapped(4))
+    kernel[schedule].on("simt")(B, np.zeros(1, np.int64), np.zeros(115))
+
+
 FOLD = """
 struct Affine {  // x -> times x + plus: one after another is associative and not commutative
   unsigned long long times, plus;

@@ -74,6 +74,8 @@ exchange_24: Run = functools.partial(programs.exchange, "shares of 24")
 exchange_40: Run = functools.partial(programs.exchange, "atoms by scan, 40")
 team: Run = programs.team
 team_by_counts: Run = functools.partial(programs.team, "counts")
+told: Run = programs.told
+told_to_blocks: Run = programs.told_to_blocks
 fold: Run = programs.fold
 fold_in_another_order: Run = functools.partial(programs.fold, seed=1)
 fold_relaxed: Run = functools.partial(programs.fold, 2, 1, memory="relaxed", seed=1)
@@ -117,7 +119,7 @@ words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seed
 PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
-    "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
+    "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "told": told, "told to blocks": told_to_blocks, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
     "along": along, "inside": inside, "inside, warps": inside_warps, "split, along": split_along, "split, along, stored": split_along_stored,
     "split, along, by atoms": split_along_atoms,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
@@ -135,13 +137,13 @@ PROGRAMS = {
 
 # Where each is exercised, in the order of the lines.
 SYNCS: dict[str, tuple[Run, ...]] = {
-    "blocks.cuh": (team, team, fold),
+    "blocks.cuh": (team, team, fold, told_to_blocks),
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
     "dynamic.cuh": (chunks_by_group,),
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
-    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, staged, group_48, along, group_48_scan, group_48),
+    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, staged, group_48, told, along, group_48_scan, group_48),
     "running.cuh": (nonzero_scan, nonzero_scan),
     "scan.cuh": (scan, scan),
     "scratch.cuh": (scratch, scratch),
@@ -349,9 +351,11 @@ TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("persistent.cuh", "if (Split::folds && last_thread) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
     Mutant("exchange.cuh", "half = other;", *GONE, exchange_24, "race"),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, along, "race"),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race", 1),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race", 2),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, told, "race"),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, along, "race", 1),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race", 2),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race", 3),
+    Mutant("group.cuh", "if (member == 0) *partials<V>(turn) = v;", *GONE, told, "uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
 ]  # fmt: skip

@@ -62,6 +62,13 @@ template <int T, int W> struct blocks {
     return gather<V>();
   }
   template <class V> EV_DEVICE V reduce_to_leader(const V& v) const { return reduce(v); }
+  template <class V> EV_DEVICE V from_leader(const V& v) const {
+    static_assert(sizeof(V) <= 8 * words, "W words hold it");
+    turn ^= 1;
+    if (leader()) *part<V>(0) = v;
+    sync();
+    return *part<V>(0);
+  }
 
 private:
   static constexpr int words = (W + 1) / 2 * 2;  // so that each part begins at a multiple of 16 bytes

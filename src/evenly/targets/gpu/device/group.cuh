@@ -239,6 +239,18 @@ template <int G, int T, bool Converged = false> struct group {
     else { share(v); return gather<V>(); }
   }
 
+  // The leader's value, in every member.
+  template <class V> EV_DEVICE V from_leader(const V& v) const {
+    if constexpr (G == 1) return v;
+    else if constexpr (in_warp) return value_from(mask(), v, lane_rank() - member);
+    else {
+      turn ^= 1;
+      if (member == 0) *partials<V>(turn) = v;
+      sync();
+      return *partials<V>(turn);
+    }
+  }
+
   // Folds the values of the members whose ranks are equal modulo L, in order of rank. Valid in the members below L; in
   // every member if All. L is a power of two, at most 32, that divides G; groups of several warps are of whole ones.
   template <int L, bool All = false, class V> EV_DEVICE V fold_across(V v) const {

@@ -17,11 +17,9 @@ template <class T> EV_DEVICE T not_a_number() { return (T)infinity_float() * (T)
 template <class T> struct leaders_value {
   T value;
   template <class F> EV_DEVICE leaders_value each(F f) const { return {f(value)}; }
-  static EV_DEVICE leaders_value combine(const leaders_value& a, const leaders_value&) { return a; }
 };
-// Folding in order of rank, first one wins: rank 0's value in every member.
 template <class Team, class T> EV_DEVICE T from_leader(const Team& team, T value) {
-  return team.reduce(leaders_value<T>{value}).value;
+  return team.from_leader(leaders_value<T>{value}).value;
 }
 
 }  // namespace ev

@@ -1,7 +1,7 @@
-"""See to it that the warps of a group do the same, also where others change meanwhile what a condition reads.
+"""See to it that the members of a group do the same, also where others change meanwhile what a condition reads.
 
-Each warp reads for itself. If one finds another value than the next, they meet different barriers. So all of them go on
-with what the leader has read.
+Each member reads for itself. If one finds another value than the next, they meet different barriers. So all of them go
+on with what the leader has read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.scratch import scratch_in
 
@@ -39,6 +38,12 @@ class Agreed:
                 )
             case ir.SetItem(index=index, value=value):
                 made = replace(s, index=self._leaders(index), value=self._leaders(value))
+            case ir.Accumulate(accumulator=acc, values=values, index=index):
+                if acc.fields[0] in self.writer.grid_names:  # the leader's
+                    return s
+                values = tuple(map(self._leaders, values))
+                index = index and self._leaders(index)
+                made = replace(s, values=values, index=index)
             case _:
                 return s
         if made == s:
@@ -47,10 +52,13 @@ class Agreed:
         return made
 
     def unsteady(self, e: ir.Expr) -> bool:
-        """Whether warps of a group may find different values. The lanes of one warp read at once."""
+        """Whether members may find different values.
+
+        Converged groups come to every barrier whatever they find.
+        """
         writer = self.writer
         read = {x.array for x in walk.subexpressions(e) if isinstance(x, ir.Element)}
-        apart = writer.leads() and writer.size > WARP and not writer.one_pass
+        apart = writer.leads() and not (writer.one_pass or writer.converged)
         return apart and any(array.path in writer.text.contended for array in read - self.own)
 
     def tell(self, v: ir.Var) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 
 from evenly.language import ir, walk
 from evenly.language.phases import Once, Owned, Phase, Split
@@ -57,11 +58,40 @@ def reread(body: ir.Block) -> set[ir.Array]:
 def stored_twice(body: ir.Block) -> set[ir.Array]:
     """Return the arrays that two loops over an item's tiles change, or such a loop and the code around it."""
     loops = [s for s in walk.statements(body) if isinstance(s, ir.Pass) and s.of is not None]
-    around = walk.rewritten(body, lambda s: () if isinstance(s, ir.Pass) else None)
     times = Counter(
-        a for block in (around, *(s.body for s in loops)) for a in walk.arrays_written(block)
+        a
+        for block in (around_passes(body), *(s.body for s in loops))
+        for a in walk.arrays_written(block)
     )
     return {a for a, n in times.items() if n > 1 and not a.grows}
+
+
+def overtakes(s: ir.Pass, body: ir.Block) -> bool:
+    """Whether a pass of a block changes what the code around its passes may have read when it begins."""
+    effects = (x for x in walk.statements(s.body) if isinstance(x, ir.Store | ir.Atomic))
+    changed = {x.array for x in effects if not (isinstance(x, ir.Store) and _placed(x))}
+    return not changed.isdisjoint(_read_before(s, body))
+
+
+def _read_before(s: ir.Pass, body: ir.Block) -> set[ir.Array]:
+    found: set[ir.Array] = set()
+    for x in body:
+        if x is s:
+            break
+        here = any(y is s for y in walk.statements((x,)))
+        if here and isinstance(x, ir.If):
+            found |= walk.arrays_read((replace(x, then=(), otherwise=()),))
+            (inner,) = (b for b in walk.blocks(x) if any(y is s for y in walk.statements(b)))
+            return found | _read_before(s, inner)
+        found |= walk.arrays_read(around_passes((x,)))
+        if here:
+            break
+    return found
+
+
+def around_passes(body: ir.Block) -> ir.Block:
+    """Return a block without its passes."""
+    return walk.rewritten(body, lambda s: () if isinstance(s, ir.Pass) else None)
 
 
 def _body(phase: Phase) -> ir.Block:

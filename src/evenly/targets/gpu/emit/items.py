@@ -52,15 +52,10 @@ class TilesOfItem:
         # The threads of an item, in the code that is being written; of one of its blocks, if it has several.
         self.owner, self.several = outer.size, False
         self.unit, self.phase, self.spec = unit, phase, unit.layouts[phase.path]
-        # The arrays that all members read at the level of items.
-        alone = walk.rewritten(phase.body, lambda s: () if isinstance(s, ir.Pass) else None)
-        self.read = {e.array for e in walk.expressions(alone) if isinstance(e, ir.Element)}
 
     def __call__(self, s: ir.Pass) -> None:
         outer = self.outer
         assert s.of is not None
-        if outer.size > 1 and self.read & walk.arrays_written(s.body):
-            outer.line("team.sync();")  # all members have read what some of them are about to store
         idle = outer.size > WARP and outer.size % WARP  # the last warp's lanes beyond the group
         conditions = [outer.walks] if outer.walks else []
         conditions += ["team.active()"] if idle else []

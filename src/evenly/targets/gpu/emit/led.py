@@ -11,6 +11,7 @@ from evenly.language.types import POS
 from .agreed import Agreed
 from .contended import reread, stored_twice
 from .expressions import Text
+from .partial import needs_leaders
 from .statements import Writer
 
 RANK = ir.Var("rank", POS)  # of a thread in its team
@@ -23,6 +24,7 @@ class Led(Writer):
     grid.
 
     size: members. grid: the names of the accumulators of the grid. shared: the arrays whose stores members wait for.
+    whole: whether what members do outside of passes depends on whole results (partial.py).
     one_pass: whether nobody but the leader needs what members' atoms contribute.
     in_pass: whether code for an atom is being written, which one member runs. spreads: the same for a column of a dense
     axis. stored: where values of stores wait to be stored together, by the ids of the stores.
@@ -34,7 +36,9 @@ class Led(Writer):
         super().__init__(text)
         self.size, self.body, self.grid_names = size, body, grid
         self.shared = awaited(body) if size > 1 else set()
-        self.one_pass = has_one_pass(body, self.shared)
+        passes = any(isinstance(s, ir.Pass) for s in walk.statements(body))
+        self.whole = size > 1 and passes and needs_leaders(body, text.contended)
+        self.one_pass = has_one_pass(body, self.shared) and not self.whole
         self.in_pass = self.spreads = self.converged = False
         self.stored: dict[int, str] = {}
         self.agreed = Agreed(self)

@@ -17,6 +17,7 @@ from evenly.language.types import POS
 from evenly.targets.printing.statements import Over
 
 from .batches import batches
+from .contended import overtakes
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
@@ -88,11 +89,13 @@ class Owner(Led):
         body = self.body
         passes = [s for s in walk.statements(body) if isinstance(s, ir.Pass)]
         # Groups without a tile compute on another group's tile, so they must not read what that group stores.
+        # They walk no atoms, so they have no results.
         # Members that scan wait for each other after every `size` atoms of their own tile.
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         alone = (
             self.shared
             or has_arrays(body)
+            or self.whole
             or stages_in(body)
             or any(s.of is not None for s in passes)
             or has_scans(body)
@@ -161,6 +164,8 @@ class Owner(Led):
     def walk(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
+        if self.size > 1 and overtakes(s, self.body):
+            self.line("team.sync();")  # all members have read what some of them are about to store
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
         inside = Inside(self, s) if may_lie_inside(self, s) else None
         if inside is not None:

@@ -121,8 +121,10 @@ class Spread(Columns):
     def plain(self, block: ir.Block) -> None:
         """Write code without effects that every thread runs for each of its columns, all of which are on the axis."""
         if block:
+            self.writer.spreads = True
             with self.each_column():
                 self.writer.block(block)
+            self.writer.spreads = False
 
     def leave(self, block: ir.Block) -> None:
         """Write the code after the last pass, which the first of the threads that share a column runs."""
