@@ -20,8 +20,10 @@ NEAR = (
 )
 NO_COSTS = "the model has no costs of"
 CAUSE_HEADS = "why", "wrong", "of the best", "worst", "share of the loss"
-CHOICE_HEADS = "the worst choices", "nonzeros", "of the best", "rank", "chosen", "us", "predicted"
-CHOICE_HEADS = (*CHOICE_HEADS, "best", "us", "predicted")
+CHOICE_HEADS = (
+    *("the worst choices", "nonzeros", "of the best", "rank"),
+    *("chosen", "us", "predicted", "best", "us", "predicted"),
+)
 
 
 @dataclass(frozen=True, slots=True)
