@@ -104,7 +104,7 @@ def test_nasty_rows(name: str) -> None:
         ("overwritten", "group 8"), ("modulo", "group 2"), ("picked", "group 8"),
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
-        ("carried", "group 8"),
+        ("carried", "group 8"), ("outer", "block"), ("masked", "group 8"), ("masked", "lrb"), ("masked", "group 24"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
         ("changed", "group 8"), ("changed_sum", "block"),

@@ -9,13 +9,13 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
-from evenly.language.accesses import always
+from evenly.language.accesses import always, guarded_reads
 from evenly.language.dense import inside_passes
 from evenly.language.schedule_code import whole_tile
 
@@ -44,6 +44,7 @@ def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
 
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
+MOST_MOVED = 16  # the same where nothing is reduced: each has a place from its load to its store
 MOST_AGAIN = 20  # the same in a further round
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
 FITS = ((36, 1024), (56, 768))
@@ -61,7 +62,8 @@ def at_once(writer: Owner, s: ir.Pass) -> int:
     ]
     alike = all(walk.variables((x.stop,)).isdisjoint(local) for x in loops)
     once = all(sum(a is b for b in added) == 1 for a in added)
-    most = max(MOST_AT_ONCE // writer.dense.vector, 1)
+    columns = MOST_AT_ONCE if any(map(reduced, loops)) else MOST_MOVED
+    most = max(columns // writer.dense.vector, 1)
     few = writer.items if writer.items <= most else 1 << most.bit_length() - 1
     return min(writer.items, few) if alike and once else 1
 
@@ -360,22 +362,45 @@ class Along(Columns):
         super().__init__(inside.writer, loop, inside.axis)
         self.inside = inside
 
-    def elements(self) -> list[ir.Element]:
-        """Return the elements that are loaded as words, before the code of their columns."""
-        inside = walk.variables_set(self.loop.body) - {self.loop.var}
-        read = [e for x in self.loop.body for o in walk.operands(x) for e in always(o)]
-        found = [
-            e
-            for e in read
-            if isinstance(e, ir.Element)
-            and e.array.path not in self.text.written
-            and self.is_word(e)
-            and walk.variables((e,)).isdisjoint(inside)
-        ]
-        return list(dict.fromkeys(found))
+    def elements(self) -> dict[ir.Element, ir.Expr | None]:
+        """Return the elements that are loaded as words, before the code of their columns.
+
+        Each comes with the condition under which it is read, which all lanes have in common; None: always.
+        """
+        body = self.loop.body
+        own, loops = walk.variables_set(body), ir.For | ir.While
+        nested = (b for s in walk.statements(body) if isinstance(s, loops) for b in walk.blocks(s))
+        unlike = {e for b in nested for e in walk.expressions(b) if isinstance(e, ir.Element)}
+        found: dict[ir.Element, ir.Expr | None] = {}
+        for e, guard in guarded_reads(body):
+            before = found.get(e, guard)
+            if (
+                e.array.path in self.text.written
+                or not self.is_word(e)
+                or not walk.variables((e,)).isdisjoint(own - {self.loop.var})
+            ):
+                continue
+            if guard is None or before is None:
+                found[e] = None
+            elif self.alike(guard, own):
+                found[e] = guard if before == guard else ir.Logic("or", before, guard)
+            else:
+                unlike.add(e)
+        return {e: guard for e, guard in found.items() if guard is None or e not in unlike}
+
+    def alike(self, guard: ir.Expr, own: Set[ir.Var]) -> bool:
+        """Whether all lanes have a condition in common, and it can be tested before their code."""
+        read = (e.array.path for e in walk.subexpressions(guard) if isinstance(e, ir.Element))
+        varying = own | {self.loop.var}
+        return walk.variables((guard,)).isdisjoint(varying) and self.text.written.isdisjoint(read)
+
+    def stores_words(self) -> list[ir.Store]:
+        """Return the stores of a thread's columns that are words."""
+        return self.word_stores(self.loop.body) if self.known else []
 
     def words_in(self) -> list[ir.Array]:
-        return list(dict.fromkeys(e.array for e in self.elements()))
+        arrays = [*(e.array for e in self.elements()), *(s.array for s in self.stores_words())]
+        return list(dict.fromkeys(arrays))
 
     @property
     def known(self) -> bool:
@@ -391,7 +416,8 @@ class Along(Columns):
         """Write loads of the words that all atoms of a tile have in common, if the team takes the axis in one round."""
         writer, text, loop = self.writer, self.text, self.loop
         self.common = {}
-        common = [e for e in self.elements() if not self.differs(e)] if self.known else []
+        guards = self.elements()
+        common = {e: g for e, g in guards.items() if not self.differs(e, g)} if self.known else {}
         if not common:
             return
         writer.line(f"pos {self.first} = 0;")
@@ -400,7 +426,7 @@ class Along(Columns):
             self.common[e] = text.unique(f"own_{text.array(e.array)}")
             writer.line(f"{ctype(e.type)} {self.common[e]}[{self.dense.vector}];")
         with writer.compound(f"if (rounds.value == 1 && {self.inside.first} < {self.inside.end})"):
-            self.load_words(self.common)
+            self.load_words(self.common, common)
         writer.declared.discard(loop.var)
 
     def on_lane(self) -> None:
@@ -414,6 +440,9 @@ class Along(Columns):
     def has(self, column: str) -> str:
         method = "has" if self.known and self.width() > 1 else "has_one"
         return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
+
+    def leaves(self, column: str) -> str:
+        return self.has(column)
 
     def write(self) -> None:
         writer = self.writer
@@ -432,45 +461,65 @@ class Along(Columns):
 
     def columns(self) -> None:
         """Write the loads and then the code of a thread's columns, for all atoms of a batch."""
-        writer, text, loop = self.writer, self.text, self.loop
+        writer, text = self.writer, self.text
         self.on_lane()
-        outer = text.loaded
-        elements = [e for e in self.elements() if e not in self.common]
+        outer, guards = text.loaded, self.elements()
+        elements = [e for e in guards if e not in self.common]
         held = {e: text.unique(f"own_{text.array(e.array)}") for e in elements}
-        apart = {e: f"[{self.inside.item}]" if self.differs(e) else "" for e in held}
+        apart = {e: f"[{self.inside.item}]" if self.differs(e, guards[e]) else "" for e in held}
         for e, name in held.items():
             atoms = "[items.value]" if apart[e] else ""
             writer.line(f"{ctype(e.type)} {name}{atoms}[{self.dense.vector}];")
         if self.common:
             with writer.compound("if (rounds.value > 1)"):
-                self.load_words(self.common)
-        self.load_words({e: n for e, n in held.items() if not apart[e]})
-        with self.inside.each_atom():
-            self.load_words({e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]})
+                self.load_words(self.common, guards)
+        self.load_words({e: n for e, n in held.items() if not apart[e]}, guards)
+        if any(apart.values()):
+            with self.inside.each_atom():
+                each = {e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]}
+                self.load_words(each, guards)
         text.loaded = text.loaded | {e: f"{n}{apart[e]}[{self.c}]" for e, n in held.items()}
         text.loaded |= {e: f"{n}[{self.c}]" for e, n in self.common.items()}
-        stores = any(isinstance(x, ir.Store) for x in walk.statements(loop.body))
-        has = f"{self.has(self.c)} && {self.inside.is_in()}" if stores else self.has(self.c)
-        with self.inside.each_atom(), self.each_column(), writer.compound(f"if ({has})"):
-            writer.block(loop.body)
+        with self.inside.each_atom():
+            self.each()
         text.loaded = outer
+
+    def each(self) -> None:
+        """Write the code of a thread's columns for one atom."""
+        writer, body = self.writer, self.loop.body
+        if self.stores_words():
+            with writer.compound(f"if ({self.inside.is_in()})"), self.each_word() as word:
+                self.store_words(body, word)
+            return
+        stores = any(isinstance(x, ir.Store) for x in walk.statements(body))
+        has = f"{self.has(self.c)} && {self.inside.is_in()}" if stores else self.has(self.c)
+        with self.each_column(), writer.compound(f"if ({has})"):
+            writer.block(body)
 
     def held(self, atoms: int) -> int:
         """Return the registers of what is loaded for so many atoms."""
-        each = ((e, atoms if self.differs(e) else 1) for e in self.elements())
+        each = ((e, atoms if self.differs(e, g) else 1) for e, g in self.elements().items())
         words = sum(-(-e.type.dtype.itemsize // 4) * n for e, n in each)
         return words * self.dense.vector + 2 * atoms
 
-    def load_words(self, to: dict[ir.Element, str]) -> None:
+    def load_words(
+        self, to: dict[ir.Element, str], guards: Mapping[ir.Element, ir.Expr | None]
+    ) -> None:
+        """Write loads of words. guards: the conditions under which some of them are read."""
+        writer = self.writer
         if to:
-            with self.each_column("width.value"), self.writer.compound(f"if ({self.has(self.c)})"):
+            with self.each_column("width.value"), writer.compound(f"if ({self.has(self.c)})"):
                 for e, name in to.items():
-                    self.load_word(e, name)
+                    guard = guards[e]
+                    with (
+                        writer.compound(f"if ({self.text.expr(guard)})") if guard else nullcontext()
+                    ):
+                        self.load_word(e, name)
 
-    def differs(self, e: ir.Element) -> bool:
-        """Whether an element differs from atom to atom."""
-        s = self.inside.pass_
-        return not walk.variables((e,)).isdisjoint(
+    def differs(self, e: ir.Element, guard: ir.Expr | None) -> bool:
+        """Whether an element, or whether it is read, differs from atom to atom."""
+        s, read = self.inside.pass_, (e, guard) if guard else (e,)
+        return not walk.variables(read).isdisjoint(
             walk.variables_set(s.body) - {self.loop.var} | {s.atom}
         )
 
