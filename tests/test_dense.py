@@ -105,6 +105,7 @@ def test_nasty_rows(name: str) -> None:
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"), ("outer", "block"), ("masked", "group 8"), ("masked", "lrb"), ("masked", "group 24"),
+        ("masked", "merge"), ("masked", "nonzero 16"), ("outer", "merge 32"), ("outer", "merge 1"), ("sddmm", "nonzero"),
         ("weighed", "group 24"), ("weighed", "block"), ("weighed", "lrb"), ("weighed", "merge"),
         ("chosen", "group 2"), ("chosen", "thread"), ("chosen", "dynamic"), ("by_lane", "group 8"),
         ("changed", "group 8"), ("changed_sum", "block"),

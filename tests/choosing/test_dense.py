@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.padded_to_jagged import pack_rows
 from evenly.arguments import Binding
 from evenly.choosing.auto import consider
 from evenly.choosing.dense import Axis, for_dense
@@ -59,6 +60,33 @@ def test_lanes_inside_of_lanes_around_a_pass_take_the_axis_in_one_round() -> Non
             X, Z, V, out = (np.zeros((k, columns), np.float32) for k in (m, n, n, m))
             made = consider(A, "cuda", task(kernel, A, X, Z, V, out)).schedule
             assert (type(made), made.lanes, made.vector) == (kind, lanes, 4)
+
+
+def test_blocks_take_equal_shares_of_rows_that_are_moved() -> None:
+    def taken(lengths: Any, columns: int, dtype: Any = np.float32) -> Any:
+        R = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
+        padded = np.zeros((R.num_tiles, 1, columns), dtype)
+        out = np.zeros((R.num_atoms, columns), dtype)
+        found = task(pack_rows, R, padded, dtype(0), out)
+        assert found.axis is not None
+        assert found.axis.moves
+        return consider(R, "cuda", found).schedule
+
+    equal, one = np.full(2_000, 50), np.array([*[1] * 500, 3_000])
+    for columns, dtype, lanes, vector in (
+        (512, np.float32, 32, 16), (512, np.float64, 32, 8), (512, np.float16, 32, 16), (512, np.int8, 32, 16),
+        (8, np.float32, 2, 4), (128, np.float32, 32, 4), (640, np.float32, 32, 12), (511, np.float32, 32, 9),
+    ):  # fmt: skip
+        made = ev.NonzeroSplit(128, 1, lanes=lanes, vector=vector)
+        assert taken(equal, columns, dtype) == made
+    assert taken(one, 512) == ev.NonzeroSplit(128, 1, lanes=32, vector=16)
+    # Of few rows each would take a thread longer than groups take.
+    assert taken(equal[:20], 512) == ev.GroupMapped(256, lanes=32, vector=16)
+    matrix = generators.uniform(200_000, 16)
+    X, Z = (np.zeros((200_000, 8), np.float32) for _ in range(2))
+    found = task(sddmm, ev.csr(matrix), X, Z, np.zeros(matrix.nnz)).axis
+    assert found is not None
+    assert not found.moves
 
 
 def test_widths_that_words_do_not_fill() -> None:

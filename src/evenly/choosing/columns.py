@@ -34,6 +34,9 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         lanes, each = _odd_words(n // 2, able)
         return lanes, 2 * each
     words = n // word
+    if axis.moves:  # a row in the fewest rounds
+        rounds = ceil_div(words * WORD, WARP * int(held["moved"]))
+        return min(power_from(words), WARP), word * ceil_div(words, WARP * rounds)
     if axis.both:  # one round, if a warp is enough
         return min(power_from(words), WARP), word
     if not axis.inside:

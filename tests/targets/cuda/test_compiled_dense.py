@@ -35,6 +35,11 @@ COMPILED = [
     ("weighed", ev.GroupMapped(8, lanes=8, vector=4), 80, "sm_90"),
     ("chosen", ev.GroupMapped(16, items=2, lanes=16, vector=2), 64, "sm_80"),
     ("columns", ALONG["nonzero"], 128, "sm_100"),
+    ("outer", ev.NonzeroSplit(128, 1, lanes=32, vector=16), 80, "sm_90"),
+    ("outer", ev.NonzeroSplit(128, 1, lanes=2, vector=4), 64, "sm_90"),
+    ("outer", ev.MergePath(128, 2, lanes=16, vector=3), 64, "sm_80"),
+    ("masked", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 80, "sm_90"),
+    ("sddmm", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 64, "sm_90"),
 ]
 
 

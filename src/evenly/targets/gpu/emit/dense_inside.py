@@ -14,9 +14,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.accesses import always, guarded_reads
-from evenly.language.dense import inside_passes
+from evenly.language.dense import along_lanes, inside_passes
 from evenly.language.schedule_code import whole_tile
 
 from .columns import STEP, Columns
@@ -28,26 +29,32 @@ if TYPE_CHECKING:
     from .owner import Owner
 
 
-def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
-    """Whether the threads of a team may lie along the loops over lanes of a pass."""
+def may_lie_inside(s: ir.Pass, contended: Set[ir.Path]) -> bool:
+    """Whether the threads of a team may lie along the loops over lanes of a pass.
+
+    contended: the arrays of which several processors may access an element.
+    """
     loops = list(inside_passes((s,)))
     fields = set(fields_of(s.accumulators))
     touched = walk.arrays_touched(s.body)
     return (
-        writer.dense is not None
-        and bool(loops)
+        bool(loops)
         and all(stores_apart(x) for x in loops)
         and not any(v in fields for x in loops for a in reduced(x) for v in a.fields)
-        and not any(a.own or a.staged or a.path in writer.text.contended for a in touched)
+        and not any(a.own or a.staged or a.path in contended for a in touched)
         and walk.arrays_written(s.body).isdisjoint(walk.arrays_read(s.body))
     )
 
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
-MOST_MOVED = 16  # the same where nothing is reduced: each has a place from its load to its store
 MOST_AGAIN = 20  # the same in a further round
+REGISTER = 4  # bytes: a narrower number takes one, too
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
 FITS = ((36, 1024), (56, 768))
+FITS_MOVED = (
+    (18, 1024),
+    (56, 768),
+)  # the same where nothing is reduced: each number is stored, too
 
 
 def at_once(writer: Owner, s: ir.Pass) -> int:
@@ -61,8 +68,10 @@ def at_once(writer: Owner, s: ir.Pass) -> int:
         for a in {y.accumulator for y in walk.statements((x,)) if isinstance(y, ir.Accumulate)}
     ]
     alike = all(walk.variables((x.stop,)).isdisjoint(local) for x in loops)
+    sizes = (e.array.dtype.dtype.itemsize for x in loops for e in along_lanes(x))
     once = all(sum(a is b for b in added) == 1 for a in added)
-    columns = MOST_AT_ONCE if any(map(reduced, loops)) else MOST_MOVED
+    moved = numbers()["dense"]["moved"] // max(REGISTER, *sizes, 0)
+    columns = MOST_AT_ONCE if any(map(reduced, loops)) else moved
     most = max(columns // writer.dense.vector, 1)
     few = writer.items if writer.items <= most else 1 << most.bit_length() - 1
     return min(writer.items, few) if alike and once else 1
@@ -127,7 +136,7 @@ class Inside:
             arrays,
         )
         held = max(x.held(self.at_once) for x in loops)
-        for most, threads in FITS:
+        for most, threads in FITS if any(reduced(x.loop) for x in loops) else FITS_MOVED:
             if held <= most and writer.dense.owned:
                 writer.resident = min(writer.resident or threads, threads)
                 return
@@ -162,6 +171,8 @@ class Inside:
         with writer.compound("if (live)" if writer.converged else ""):
             writer.block(body)
             writer.line(f"{self.first} = {text.expr(begin)}, {self.end} = {text.expr(end)};")
+            if writer.clips:
+                writer.line(f"{writer.clips}.clip({self.first}, {self.end});")
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"

@@ -97,6 +97,9 @@ class Owner(Writer):
         self.dealt = False  # whether the threads of an atom go on with atoms of their own, at last
         self.in_pass = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
+        self.clips = (
+            ""  # what says which of a tile's atoms a team has, if it shares tiles with others
+        )
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
@@ -264,7 +267,8 @@ class Owner(Writer):
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
-        inside = Inside(self, s) if may_lie_inside(self, s) else None
+        along = self.dense is not None and may_lie_inside(s, self.text.contended)
+        inside = Inside(self, s) if along else None
         if inside is not None:
             self.walk_inside(inside)
         elif s.of is None:
