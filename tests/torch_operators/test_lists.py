@@ -12,6 +12,7 @@ import evenly as ev
 from tests.torch_operators.problems import LISTS, lists_of, modules
 
 torch, ours = modules()
+from evenly.torch_operators.launching import MOST  # noqa: E402  of PyTorch
 
 
 @pytest.mark.parametrize("wide", [(), (3,)], ids=["numbers", "rows"])
@@ -79,6 +80,17 @@ def test_lists_pickle_and_keep_their_plans() -> None:
     for _ in range(3):
         ours.segment_reduce(lists, torch.ones(9))
     assert len(lists._segments.plans) == 1
+
+
+def test_of_many_lengths_and_widths_the_last_ones_are_kept() -> None:
+    lists, x = ours.Lists(torch.tensor([0, 2, 3])), torch.arange(3.0)
+    for length in (*range(1, MOST + 5), 1, 2):
+        padded = ours.jagged_to_padded(lists, x, length)
+        assert padded.tolist() == [[*[0.0, 1.0][:length], *[0.0] * (length - 2)], [2.0, *[0.0] * (length - 1)]]  # fmt: skip
+        ours.segment_reduce(lists, torch.ones(3, length))
+    kept = [*range(7, MOST + 5), 1, 2]
+    assert list(lists._segments._padded) == kept
+    assert [widths for _, (_, (widths,)), *_ in lists._segments.plans] == kept
 
 
 def mistakes() -> dict[str, Callable[[], Any]]:
