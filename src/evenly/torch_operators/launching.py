@@ -22,7 +22,8 @@ MOVED = 48  # bytes that moving a value in two steps takes, about, for which row
 
 MOST = 32  # widths of rows, and lengths of padded ones, whose plans are kept
 
-Key, Value = TypeVar("Key"), TypeVar("Value")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 class Latest(dict[Key, Value]):
