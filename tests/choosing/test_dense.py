@@ -76,6 +76,7 @@ def test_blocks_take_equal_shares_of_rows_that_are_moved() -> None:
     for columns, dtype, lanes, vector in (
         (512, np.float32, 32, 16), (512, np.float64, 32, 8), (512, np.float16, 32, 16), (512, np.int8, 32, 16),
         (8, np.float32, 2, 4), (128, np.float32, 32, 4), (640, np.float32, 32, 12), (511, np.float32, 32, 9),
+        (1024, np.float16, 32, 16), (1024, np.int8, 32, 16), (512, np.complex128, 32, 4), (4, np.float32, 1, 4),
     ):  # fmt: skip
         made = ev.NonzeroSplit(128, 1, lanes=lanes, vector=vector)
         assert taken(equal, columns, dtype) == made

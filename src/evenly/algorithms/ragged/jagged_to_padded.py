@@ -34,7 +34,7 @@ class Places:
 
 @functools.lru_cache(maxsize=32)
 def places(num_tiles: int, size: int) -> Any:
-    """Return the same layout for the same numbers: a schedule is chosen once for a layout, and calls are found by it."""
+    """Return the same layout for the same numbers: by it a chosen schedule and an earlier call are found."""
     return Places(num_tiles, size)
 
 

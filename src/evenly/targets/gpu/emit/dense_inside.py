@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenly.gpus.gpu import REGISTER
 from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.accesses import always, guarded_reads
@@ -48,7 +49,6 @@ def may_lie_inside(s: ir.Pass, contended: Set[ir.Path]) -> bool:
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
 MOST_AGAIN = 20  # the same in a further round
-REGISTER = 4  # bytes: a narrower number takes one, too
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
 FITS = ((36, 1024), (56, 768))
 FITS_MOVED = (
