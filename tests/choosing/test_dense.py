@@ -75,12 +75,14 @@ def test_blocks_take_equal_shares_of_rows_that_are_moved() -> None:
     equal, one = np.full(2_000, 50), np.array([*[1] * 500, 3_000])
     for columns, dtype, lanes, vector in (
         (512, np.float32, 32, 16), (512, np.float64, 32, 8), (512, np.float16, 32, 16), (512, np.int8, 32, 16),
-        (8, np.float32, 2, 4), (128, np.float32, 32, 4), (640, np.float32, 32, 12), (511, np.float32, 32, 9),
-        (1024, np.float16, 32, 16), (1024, np.int8, 32, 16), (512, np.complex128, 32, 4), (4, np.float32, 1, 4),
+        (32, np.float32, 8, 4), (128, np.float32, 32, 4), (640, np.float32, 32, 12), (511, np.float32, 32, 9),
+        (1024, np.float16, 32, 16), (1024, np.int8, 32, 16), (512, np.complex128, 32, 4),
     ):  # fmt: skip
-        made = ev.NonzeroSplit(128, 1, lanes=lanes, vector=vector)
+        made = ev.NonzeroSplit(128, 32 // lanes, lanes=lanes, vector=vector)
         assert taken(equal, columns, dtype) == made
     assert taken(one, 512) == ev.NonzeroSplit(128, 1, lanes=32, vector=16)
+    # Of short rows threads would have some that lie apart.
+    assert taken(equal, 8) == ev.GroupMapped(64, lanes=2, vector=4)
     # Of few rows each would take a thread longer than groups take.
     assert taken(equal[:20], 512) == ev.GroupMapped(256, lanes=32, vector=16)
     matrix = generators.uniform(200_000, 16)

@@ -104,9 +104,9 @@ def for_dense(
     word = word_of(axis)
     items = _items(st, axis, word, held)
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
-    if axis.moves:
-        shares = s.NonzeroSplit(held["shares"], 1, lanes=lanes, vector=vector)
-        if fits(shares) and _shares_rows(st, axis, lanes * ranks, 2 * moved, held):
+    if axis.moves and lanes >= held["reduce"]:
+        shares = s.NonzeroSplit(held["shares"], WARP // lanes, lanes=lanes, vector=vector)
+        if fits(shares) and _shares_rows(st, axis, lanes, ranks, 2 * moved, held):
             return shares, f"{said}, of which blocks take equal shares"
     elif st.greatest > held["longest"] * st.mean:
         made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
@@ -119,15 +119,16 @@ def for_dense(
     return s.GroupMapped(size, items=items, lanes=lanes, vector=vector), said
 
 
-def _shares_rows(st: Statistics, axis: Axis, size: int, moved: float, held: dict[str, Any]) -> bool:
-    """Whether blocks should take equal shares of rows that are moved, rather than groups of `size` threads whole tiles.
+def _shares_rows(
+    st: Statistics, axis: Axis, lanes: int, ranks: int, moved: float, held: dict[str, Any]
+) -> bool:
+    """Whether blocks should take equal shares of rows that are moved, rather than groups whole tiles.
 
-    A thread then has a row of its own, which takes a while where rows are few. moved: the us for all rows, read and
-    stored.
+    A team of so many lanes then moves WARP rows, which takes a while where rows are few; in a group, so many `ranks`
+    have the rows of a tile. moved: the us for all rows, read and stored.
     """
-    steps = axis.length * axis.width / held["moved"]  # of a thread, for a row
-    longest = st.greatest / size * steps * held["latency"]
-    return bool(steps * held["latency"] <= max(moved, longest))
+    row = axis.length * axis.width / lanes / held["moved"] * held["latency"]
+    return bool(WARP * row <= max(moved, st.greatest / ranks * row))
 
 
 def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
