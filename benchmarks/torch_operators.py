@@ -1,6 +1,8 @@
 """SpMM, sparse attention and lists with their gradients in PyTorch, in replayed CUDA graphs, in one run.
 
-    python benchmarks/torch_operators.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
+    python benchmarks/torch_operators.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat] [--dtypes float32]
+
+`--matrices ""` leaves lists alone, of rows of these types.
 
 Needs a GPU and PyTorch. Beside SpMM stands torch.sparse.mm, beside attention the chain of our SDDMM, softmax and
 SpMM, beside sums, means and packing of lists of rows of 512 a copy. Forward: C = A B. Backward: both gradients, of A's
@@ -11,6 +13,7 @@ measured, as the product with a CSR matrix of the transpose that is made beforeh
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +24,7 @@ from evenly.interop import generators
 from evenly.timing.rounds import measure
 
 ROUNDS, RUNS = 5, 5
+KINDS = "equal", "uniform", "power law"
 MATRICES: dict[str, Callable[[], Any]] = {
     "uniform": lambda: generators.uniform(1_000_000, 16),
     "band": lambda: generators.banded(300_000, 64),
@@ -106,7 +110,7 @@ def attended(matrix: Any, width: int) -> dict[str, float]:
     return medians(calls)
 
 
-def of_lists(kind: str) -> dict[str, float]:
+def of_lists(kind: str, dtype: str) -> dict[str, float]:
     """Shares of the rate of a copy."""
     random, width = torch.Generator().manual_seed(0), 512
     uniform = torch.rand(2_000, generator=random)
@@ -117,7 +121,8 @@ def of_lists(kind: str) -> dict[str, float]:
     }[kind]
     lists = ours.Lists(torch.cat([torch.zeros(1), lengths.cumsum(0)]).long().cuda())
     n, m, most = lists.num_elements, len(lengths), int(lengths.max())
-    x, y = torch.rand(n, width, device="cuda"), torch.rand(m, width, device="cuda")
+    of = {"device": "cuda", "dtype": getattr(torch, dtype)}
+    x, y = torch.rand(n, width, **of), torch.rand(m, width, **of)
     other, op, offsets = torch.empty_like(x), torch.ops.evenly, lists.offsets
     calls: dict[str, tuple[int, Callable[[], Any]]] = {
         "copy": (2 * n, lambda: other.copy_(x)),
@@ -126,7 +131,7 @@ def of_lists(kind: str) -> dict[str, float]:
         "backward of a sum": (n + m, lambda: op.repeat(offsets, y, n)),
     }
     if kind != "power law":
-        padded = torch.rand(m, most, width, device="cuda")
+        padded = torch.rand(m, most, width, **of)
         calls |= {
             "pack": (2 * n, lambda: op.padded_to_jagged(offsets, padded, n)),
             "backward of pack": (n + m * most, lambda: op.jagged_to_padded(offsets, x, most)),
@@ -146,9 +151,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--columns", default="8,32,128")
     parser.add_argument("--matrices", default=",".join(MATRICES))
+    parser.add_argument("--dtypes", default="float32")
     given = parser.parse_args()
     print(torch.cuda.get_device_name(0), torch.__version__)
-    for name in given.matrices.split(","):
+    for name in filter(None, given.matrices.split(",")):
         matrix = MATRICES[name]()
         for width in map(int, given.columns.split(",")):
             found = measured(matrix, width)
@@ -162,9 +168,9 @@ def main() -> None:
             times = attended(matrix, width)
             print(f"  chain / attention {times['chain'] / times['attention']:.2f}")
             shown(times)
-    for kind in ("equal", "uniform", "power law"):
-        print(f"lists of {kind} lengths, percent of the rate of a copy")
-        shown(of_lists(kind))
+    for dtype, kind in itertools.product(given.dtypes.split(","), KINDS):
+        print(f"lists of {kind} lengths, rows of {dtype}, percent of the rate of a copy")
+        shown(of_lists(kind, dtype))
 
 
 def shown(found: dict[str, float]) -> None:

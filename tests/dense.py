@@ -162,6 +162,23 @@ def outer(A, X, out):
                 out[k, j] = A.value(k) * X[A.column(k), j] + X[row % len(X), j]
 
 
+@ev.kernel
+def masked(A, X, Z, out, some):
+    """Rows that are read for some atoms alone: others lie beyond X. Stores for all atoms, and for some lanes."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            c = A.column(k)
+            i = c - len(X) // 2
+            heavy = A.value(k) > 0
+            for j in ev.lanes(X.shape[1]):
+                x = X[c, j] if c < len(X) else (Z[row, j] if heavy else 5)
+                out[k, j] = x + (X[i, j] if i >= 0 and i < len(X) and not heavy else 1)
+                if i >= 0:
+                    some[k, j] = X[c, j] if c < len(X) and j < 9 else Z[row, j] - 1
+                elif heavy:
+                    some[k, j] = X[len(X) - 1, j]
+
+
 @ev.func
 def greater(a, b):
     """The greatest first number, with the greatest second one of all, and the sum of the third ones."""
@@ -441,6 +458,17 @@ INSIDE = {
         outer,
         lambda A, M, n, t: (A, filled(M.shape[1], n, t), filled(A.num_atoms, n, t)),
         (2,),
+    ),
+    "masked": Case(
+        masked,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1] // 2, n, t),
+            filled(M.shape[0], n, t, 2),
+            filled(A.num_atoms, n, np.float64),
+            filled(A.num_atoms, n, t),
+        ),
+        (3, 4),
     ),
 }
 CASES |= INSIDE

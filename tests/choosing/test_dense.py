@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.padded_to_jagged import pack_rows
 from evenly.arguments import Binding
 from evenly.choosing.auto import consider
 from evenly.choosing.dense import Axis, for_dense
@@ -60,6 +61,36 @@ def test_lanes_inside_of_lanes_around_a_pass_take_the_axis_in_one_round() -> Non
             made = consider(A, "cuda", task(kernel, A, X, Z, V, out)).schedule
             assert (type(made), made.lanes, made.vector) == (kind, lanes, 4)
             assert made.items == (8 if kind is ev.GroupMapped else 4)  # of long tiles more at once
+
+
+def test_blocks_take_equal_shares_of_rows_that_are_moved() -> None:
+    def taken(lengths: Any, columns: int, dtype: Any = np.float32) -> Any:
+        R = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
+        padded = np.zeros((R.num_tiles, 1, columns), dtype)
+        out = np.zeros((R.num_atoms, columns), dtype)
+        found = task(pack_rows, R, padded, dtype(0), out)
+        assert found.axis is not None
+        assert found.axis.moves
+        return consider(R, "cuda", found).schedule
+
+    equal, one = np.full(2_000, 50), np.array([*[1] * 500, 3_000])
+    for columns, dtype, lanes, vector in (
+        (512, np.float32, 32, 16), (512, np.float64, 32, 8), (512, np.float16, 32, 16), (512, np.int8, 32, 16),
+        (32, np.float32, 8, 4), (128, np.float32, 32, 4), (640, np.float32, 32, 12), (511, np.float32, 32, 9),
+        (1024, np.float16, 32, 16), (1024, np.int8, 32, 16), (512, np.complex128, 32, 4),
+    ):  # fmt: skip
+        made = ev.NonzeroSplit(128, 32 // lanes, lanes=lanes, vector=vector)
+        assert taken(equal, columns, dtype) == made
+    assert taken(one, 512) == ev.NonzeroSplit(128, 1, lanes=32, vector=16)
+    # Of short rows threads would have some that lie apart.
+    assert taken(equal, 8) == ev.GroupMapped(64, lanes=2, vector=4)
+    # Of few rows each would take a thread longer than groups take.
+    assert taken(equal[:20], 512) == ev.GroupMapped(256, lanes=32, vector=16)
+    matrix = generators.uniform(200_000, 16)
+    X, Z = (np.zeros((200_000, 8), np.float32) for _ in range(2))
+    found = task(sddmm, ev.csr(matrix), X, Z, np.zeros(matrix.nnz)).axis
+    assert found is not None
+    assert not found.moves
 
 
 def test_widths_that_words_do_not_fill() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import evenly as ev
 from evenly.interop.transfer import to_numpy
+from tests.algorithms.ragged.rows import DTYPES, moved, operands, wanted
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
 from tests.gpu.test_arrays import KINDS
@@ -78,6 +79,21 @@ def test_types(name: str, dtype: str) -> None:
     kind = "device" if dtype == "bfloat16" else "cupy"
     found = WORK[name].run(KINDS[kind](data), KINDS["cupy"](offsets))
     check(name, readable(back(found)), np.asarray(readable(data), np.float64), offsets)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["pack", "pad"])
+def test_rows_that_are_moved(name: str, dtype: str) -> None:
+    """In words or not, at shares of blocks or by groups of whole lists."""
+    put = KINDS["device" if dtype == "bfloat16" else "cupy"]
+    for width in (1, 6, 16, 33, 128, 512, 1000):
+        x, padded = operands(width, np.int8)
+        expected = wanted(name, x, padded) != 0 if dtype == "bool" else wanted(name, x, padded)
+        for schedule in "auto", ev.NonzeroSplit(128, 1, lanes=32, vector=16), ev.GroupMapped(8, lanes=4, vector=8):  # fmt: skip
+            given = (put(array(dtype, a)) for a in (x, padded, np.zeros_like(x)))
+            kernel, args, out = moved(name, *given, there=KINDS["cupy"])
+            kernel[schedule](*args)
+            np.testing.assert_array_equal(np.asarray(readable(to_numpy(out))), expected)
 
 
 def test_real_numbers_have_the_same_bits_on_every_run() -> None:

@@ -12,6 +12,7 @@ import evenly as ev
 from tests.torch_operators.problems import LISTS, lists_of, modules
 
 torch, ours = modules()
+from evenly.torch_operators.launching import MOST, Places, Plans  # noqa: E402  of PyTorch
 
 
 @pytest.mark.parametrize("wide", [(), (3,)], ids=["numbers", "rows"])
@@ -79,6 +80,18 @@ def test_lists_pickle_and_keep_their_plans() -> None:
     for _ in range(3):
         ours.segment_reduce(lists, torch.ones(9))
     assert len(lists._segments.plans) == 1
+
+
+def test_of_many_lengths_and_widths_the_last_ones_are_kept() -> None:
+    lists, x = ours.Lists(torch.tensor([0, 2, 3])), torch.arange(3.0)
+    kept = lists._segments._padded
+    for length in range(1, MOST + 3):
+        kept.found(length, lambda n=length: Plans(Places(2, n)))
+    for length in (4, 1, 4):
+        padded = ours.jagged_to_padded(lists, x, length)
+        assert padded.tolist() == [[0, 1, 0, 0][:length], [2, 0, 0, 0][:length]]
+    assert list(kept) == [*range(5, MOST + 3), 1, 4]
+    assert type(kept) is type(lists._segments.plans)
 
 
 def mistakes() -> dict[str, Callable[[], Any]]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from evenly import schedules as s
+from evenly.gpus.gpu import REGISTER
 
 from .powers import power_up_to
 from .statistics import Statistics
 from .streams import run_of
-
-REGISTER = 4  # bytes
 
 
 def for_again(

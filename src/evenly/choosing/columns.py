@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenly.gpus.gpu import WARP, WORD
+from evenly.gpus.gpu import REGISTER, WARP, WORD
 from evenly.schedules.contract import MOST_VECTOR, ceil_div
 
 from .powers import power_from
@@ -34,6 +34,9 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         lanes, each = _odd_words(n // 2, able)
         return lanes, 2 * each
     words = n // word
+    if axis.moves:  # a row in the fewest rounds
+        most = held["moved"] // max(axis.width, REGISTER)
+        return min(power_from(words), WARP), word * ceil_div(words, WARP * ceil_div(n, WARP * most))
     if axis.both:  # one round, if a warp is enough
         return min(power_from(words), WARP), word
     if not axis.inside:

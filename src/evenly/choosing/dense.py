@@ -9,9 +9,10 @@ from typing import Any
 
 from evenly import schedules as s
 from evenly.gpus.gpu import WARP, WORD
-from evenly.language import ir, walk
+from evenly.language import ir
 from evenly.language.beforehand import known_beforehand, value_of
 from evenly.language.dense import (
+    along_lanes,
     around_passes,
     by_columns,
     has_lanes_inside,
@@ -35,7 +36,8 @@ class Axis:
     width: the bytes of the widest element that is read or stored along it. adjacent: whether adjacent columns lie side
     by side. inside: whether each atom has the axis, rather than each tile. length: how many columns there are, if that
     is known; else `extent` says it before a launch. both: whether atoms have an axis inside of that of the tile, and so
-    compute what all columns have in common again in every round over the columns.
+    compute what all columns have in common again in every round over the columns. moves: whether atoms only store
+    elements along their axes: they have nothing in common.
     """
 
     width: int
@@ -45,6 +47,7 @@ class Axis:
     extent: ir.Expr | None = None
     splits: bool = False
     both: bool = False
+    moves: bool = False
 
     def at(self, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]) -> Axis:
         """Return the axis of a call: its length is known. scalar, extent: as `value_of` takes them."""
@@ -56,7 +59,9 @@ class Axis:
 
 def axis_of(program: ir.Program) -> Axis | None:
     """Return the dense axis around a program's passes, or inside; None if it is walked lane by lane, or not there."""
-    from evenly.targets.gpu.emit.unit import device_counts  # late, so that `import evenly` is quick
+    # Late, so that `import evenly` is quick.
+    from evenly.targets.gpu.emit.split_apart import moves_rows
+    from evenly.targets.gpu.emit.unit import device_counts
 
     steps = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     bodies = [step.body for step in steps]
@@ -67,16 +72,15 @@ def axis_of(program: ir.Program) -> Axis | None:
     if not (around or inside):
         return None
     loop, *_ = (*around, *inside)
-    found: list[ir.Element | ir.Store] = []
-    found += (e for e in walk.expressions(loop.body) if isinstance(e, ir.Element))
-    found += (x for x in walk.statements(loop.body) if isinstance(x, ir.Store))
-    along = [e for e in found if loop.var in walk.variables(e.indices)]
+    along = along_lanes(loop)
     width = max((e.array.dtype.dtype.itemsize for e in along), default=4)
     adjacent = all(side_by_side(e, loop.var) for e in along)
     extent = loop.stop if known_beforehand(loop.stop) else None
     splits = all(one_sum(step) and not device_counts(step.layout) for step in steps)
     splits = splits and adjacent and extent is not None
-    return Axis(width, adjacent, both or not around, extent=extent, splits=splits, both=both)
+    moves = not around and len(steps) == len(program.steps) and all(map(moves_rows, steps))
+    kind = {"splits": splits, "both": both, "moves": moves and adjacent}
+    return Axis(width, adjacent, both or not around, extent=extent, **kind)
 
 
 def for_dense(
@@ -100,7 +104,11 @@ def for_dense(
     word = word_of(axis)
     items = _items(st, axis, word, held)
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
-    if st.greatest > held["longest"] * st.mean:
+    if axis.moves and lanes >= held["reduce"]:
+        shares = s.NonzeroSplit(held["shares"], WARP // lanes, lanes=lanes, vector=vector)
+        if fits(shares) and _shares_rows(st, axis, lanes, ranks, 2 * moved, held):
+            return shares, f"{said}, of which blocks take equal shares"
+    elif st.greatest > held["longest"] * st.mean:
         made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
         least = moved / 2 + (0.0 if kept else sorting)
         if _chain(st, axis, lanes * vector, ranks * items, held) > least:
@@ -109,6 +117,18 @@ def for_dense(
     if size == 1:
         return s.ThreadMapped(items=items, vector=vector), said
     return s.GroupMapped(size, items=items, lanes=lanes, vector=vector), said
+
+
+def _shares_rows(
+    st: Statistics, axis: Axis, lanes: int, ranks: int, moved: float, held: dict[str, Any]
+) -> bool:
+    """Whether blocks should take equal shares of rows that are moved, rather than groups whole tiles.
+
+    A team of so many lanes then moves WARP rows, which takes a while where rows are few; in a group, so many `ranks`
+    have the rows of a tile. moved: the us for all rows, read and stored.
+    """
+    row = axis.length * axis.width / lanes / held["moved"] * held["latency"]
+    return bool(WARP * row <= max(moved, st.greatest / ranks * row))
 
 
 def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 WARP = 32  # threads that run in step: the device headers are written for it
 WORD = 16  # the bytes that one instruction loads at most
+REGISTER = 4  # bytes: a narrower number takes one, too
 MAX_BLOCK = 1024  # threads of a block, on every GPU
 # Bytes of shared memory that a block takes at most, and what the driver adds.
 MOST_SHARED = 49_152 + 1024

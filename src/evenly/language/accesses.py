@@ -9,6 +9,7 @@ from . import ir, walk
 from .dependence import Dependence, depend
 from .diagnostics import Location
 from .scans import has_scans
+from .types import BOOL
 
 
 def only_accumulates(s: ir.Pass) -> bool:
@@ -159,3 +160,40 @@ def has_to_fit(e: ir.Expr) -> tuple[ir.Expr, ...]:
         case ir.Binary(op="//" | "%" | "<<" | ">>" | "**", right=right) if not e.type.is_float:
             return (right,)
     return ()
+
+
+def guarded_reads(
+    block: ir.Block, guard: ir.Expr | None = None
+) -> Iterator[tuple[ir.Element, ir.Expr | None]]:
+    """Yield the elements that a block reads outside of loops in it, each with the condition under which it does.
+
+    guard: the condition under which the block runs. None: always.
+    """
+    for s in block:
+        for e, condition in (x for o in walk.operands(s) for x in _guarded(o, guard)):
+            if isinstance(e, ir.Element):
+                yield e, condition
+        if isinstance(s, ir.If):
+            yield from guarded_reads(s.then, _both(guard, s.condition))
+            yield from guarded_reads(s.otherwise, _both(guard, _negated(s.condition)))
+
+
+def _guarded(e: ir.Expr, guard: ir.Expr | None) -> Iterator[tuple[ir.Expr, ir.Expr | None]]:
+    """Yield `e` and all of its parts, each with the condition under which it is evaluated; `e` is under `guard`."""
+    yield e, guard
+    for part in _evaluated(e):
+        yield from _guarded(part, guard)
+    match e:
+        case ir.Select(condition=c, then=a, otherwise=b):
+            yield from _guarded(a, _both(guard, c))
+            yield from _guarded(b, _both(guard, _negated(c)))
+        case ir.Logic(op=op, left=c, right=a):
+            yield from _guarded(a, _both(guard, c if op == "and" else _negated(c)))
+
+
+def _both(guard: ir.Expr | None, condition: ir.Expr) -> ir.Expr:
+    return condition if guard is None else ir.Logic("and", guard, condition)
+
+
+def _negated(e: ir.Expr) -> ir.Expr:
+    return ir.Unary("not", e, BOOL)

@@ -191,6 +191,14 @@ def _passes_nothing_on(loop: ir.For, body: ir.Block) -> bool:
     return seen.isdisjoint(walk.variables_set(loop.body))
 
 
+def along_lanes(loop: ir.For) -> list[ir.Element | ir.Store]:
+    """Return what a loop over lanes reads and stores at indices that the lane is part of."""
+    found: list[ir.Element | ir.Store] = []
+    found += (e for e in walk.expressions(loop.body) if isinstance(e, ir.Element))
+    found += (x for x in walk.statements(loop.body) if isinstance(x, ir.Store))
+    return [e for e in found if loop.var in walk.variables(e.indices)]
+
+
 def side_by_side(
     e: ir.Element | ir.Store, lane: ir.Var, varying: Set[ir.Var] = frozenset()
 ) -> bool:

@@ -30,7 +30,8 @@ class MergePath(WorkOriented):
     4, 8, 16 or 32, are a team along the axis, with `vector` columns each at a time, 1 to 32. A block's teams take equal
     shares of its tiles and atoms, `items * lanes` each, and read the atoms once for all of their columns. Partial sums
     of a tile are then vectors, which a short second kernel joins. Where the loop needs to know its tile, scans or
-    contributes to a total of all tiles, and on targets without blocks, an axis is walked column by column.
+    contributes to a total of all tiles, and on targets without blocks, an axis is walked column by column. Atoms that
+    have an axis each, and nothing else in common, are shared by the teams, too.
 
     On targets without blocks (the CPU) it is WorkOriented.
     """

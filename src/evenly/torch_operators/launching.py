@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 
@@ -22,12 +23,30 @@ SEVERAL = 32  # columns that target `cpu` takes at a time
 MOVED = 48  # bytes that moving a value in two steps takes, about, for which rows of a result may be added to instead
 
 
+MOST = 32  # widths of rows, and lengths of padded ones, whose plans are kept
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Latest(dict[Key, Value]):
+    """The MOST entries that were asked for last."""
+
+    def found(self, key: Key, make: Callable[[], Value]) -> Value:
+        """Return an entry. make: makes it, if it is not there."""
+        value = self.pop(key, None)
+        self[key] = value = make() if value is None else value
+        for old in [*self][:-MOST]:  # a copy: a backward pass may run on another thread
+            self.pop(old, None)
+        return value
+
+
 class Plans:
     """A layout, and plans of kernels over it, by the types and widths of arguments."""
 
     def __init__(self, layout: Any) -> None:
         self.layout = layout
-        self.plans: dict[Any, ev.Plan] = {}
+        self.plans: Latest[Any, ev.Plan] = Latest()
 
     def run(self, kernel: ev.Kernel, *given: Any) -> None:
         """Run a kernel on this layout. The schedule is chosen once for arrays of such types and widths.
@@ -36,9 +55,7 @@ class Plans:
         """
         key = kernel, *map(_kind, given)
         given = tuple(x.detach() if isinstance(x, torch.Tensor) else x for x in given)
-        plan = self.plans.get(key)
-        if plan is None:
-            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
+        plan = self.plans.found(key, lambda: kernel.plan(self.layout, *given).release())
         plan(self.layout, *given)
 
 
@@ -146,13 +163,11 @@ class Segments(Plans):
 
     def __init__(self, offsets: Any, count: int) -> None:
         super().__init__(ev.ragged(offsets, num_atoms=count, check=False))
-        self._padded: dict[int, Plans] = {}
+        self._padded: Latest[int, Plans] = Latest()
         _known_lists[_key(count, offsets)] = self
 
     def padded(self, length: int) -> Plans:
-        if length not in self._padded:
-            self._padded[length] = Plans(Places(self.layout.num_tiles, length))
-        return self._padded[length]
+        return self._padded.found(length, lambda: Plans(Places(self.layout.num_tiles, length)))
 
 
 def segments(offsets: Any, count: int) -> Segments:

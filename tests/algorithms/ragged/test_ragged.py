@@ -265,6 +265,13 @@ def test_a_plan_reads_values_again(name: str) -> None:
         call()
 
 
+def test_padding_to_the_same_length_again_has_the_same_layout() -> None:
+    """So its schedule is chosen once, and repeated calls are found by it."""
+    one, same, other = (R.jagged_to_padded.plan(X, OFFSETS, n).arguments[0] for n in (2, 2, 3))
+    assert one is same
+    assert (other.num_tiles, other.size) == (3, 3)
+
+
 def test_rows_without_places_and_places_without_rows() -> None:
     padded = R.jagged_to_padded(np.zeros((0, 3)), np.array([0, 0]), 2, padding_value=5)
     assert padded.tolist() == [[[5] * 3] * 2]

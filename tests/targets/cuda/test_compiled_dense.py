@@ -40,6 +40,11 @@ COMPILED = [
     ("keyed", ev.Lrb(lanes=4, vector=4), 168, "sm_90"),
     ("stored_inside", ev.Lrb(lanes=4, vector=4), 168, "sm_80"),
     ("stored_inside", ev.GroupMapped(8, items=8, lanes=8, vector=4), 80, "sm_90"),
+    ("outer", ev.NonzeroSplit(128, 1, lanes=32, vector=16), 80, "sm_90"),
+    ("outer", ev.NonzeroSplit(128, 1, lanes=2, vector=4), 64, "sm_90"),
+    ("outer", ev.MergePath(128, 2, lanes=16, vector=3), 64, "sm_80"),
+    ("masked", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 80, "sm_90"),
+    ("sddmm", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 64, "sm_90"),
 ]
 
 

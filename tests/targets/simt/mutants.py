@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from tests.dense import sddmm
+from tests.dense import outer, sddmm
 from tests.golden.kernel import shares
 from tests.items import KERNELS, arguments, residuals
 from tests.kernels import CASES
@@ -207,6 +207,15 @@ def inside(size: int = 8) -> None:
     z = np.ones((A.num_columns, 9), np.float32)
     kernel = type(sddmm)(sddmm.function)
     kernel[ev.GroupMapped(size, block=64, lanes=4, vector=2)].on("simt")(A, x, z, np.empty(272))
+
+
+def apart(schedule: Any) -> None:
+    """Teams share tiles whose atoms are rows that are moved."""
+    A = ev.csr(rows([0, 0, 70, 0, 3, 150, 48, 1, 0]))
+    x, out = np.ones((A.num_columns, 9), np.float32), np.empty((A.num_atoms, 9), np.float32)
+    made = schedule(block=64, items=3, lanes=4, vector=2)
+    type(outer)(outer.function)[made].on("simt")(A, x, out)
+    assert (out == 2).all()
 
 
 def exchange(schedule: str, seed: int = 0) -> None:

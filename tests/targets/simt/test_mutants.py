@@ -67,6 +67,8 @@ inside_warps: Run = functools.partial(programs.inside, 32)
 split_along: Run = functools.partial(programs.along_split, ev.MergePath)
 split_along_stored: Run = functools.partial(split_along, stored=True)
 split_along_atoms: Run = functools.partial(programs.along_split, ev.NonzeroSplit)
+split_apart: Run = functools.partial(programs.apart, ev.MergePath)
+split_apart_atoms: Run = functools.partial(programs.apart, ev.NonzeroSplit)
 group_48_in_another_order: Run = functools.partial(programs.group, 48, seed=1)
 reductions: Run = programs.reductions
 exchange_8: Run = functools.partial(programs.exchange, "shares of groups")
@@ -121,7 +123,7 @@ PROGRAMS = {
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "told": told, "told to blocks": told_to_blocks, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
     "along": along, "inside": inside, "inside, warps": inside_warps, "split, along": split_along, "split, along, stored": split_along_stored,
-    "split, along, by atoms": split_along_atoms,
+    "split, along, by atoms": split_along_atoms, "split, apart": split_apart, "split, apart, by atoms": split_apart_atoms,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
@@ -266,6 +268,8 @@ LIMITS = [
     Mutant("dense.cuh", "if (first < end && (N % lanes == 0 || e + lane() < N)) ahead.own[e / lanes] = load(k < end ? k : end - 1);", "k < end ?", "true ?", inside, "bounds"),
     Mutant("split_dense.cuh", "for (int of = own - 1; of >= 0; --of) {", "of >= 0", "of >= -1", split_along, "bounds|uninitialised"),
     Mutant("split_dense.cuh", "for (auto tile = own.from + team.local(); tile < own.to; tile += teams)", "<", "<=", split_along_atoms, "bounds|race"),
+    Mutant("split_apart.cuh", "begin = begin > next ? begin : next;", *GONE, split_apart, "race"),
+    Mutant("split_apart.cuh", "end = end < stop ? end : stop;", *GONE, split_apart, "race"),
     Mutant("split_dense.cuh", "EV_DEVICE pos end_in(const Part& part, pos tile) const { return tile < part.t1 ? phase.end(tile) : part.z1; }", "tile < part.t1", "true", split_along, "bounds"),
     Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
@@ -331,7 +335,7 @@ WRONG_THREADS = [
 ]  # fmt: skip
 MASKS = [
     Mutant("rules.cuh", "return lanes_search<Rule, 32>(full_warp, lane_rank(), phase, d, Rule::least(d, atoms), Rule::most(d, tiles));", *HALF, merge, "mask"),
-    Mutant("split_dense.cuh", "const pos found = lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);", "team.mask()", "team.mask() >> 1", split_along, "mask"),
+    Mutant("rules.cuh", "return lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);", "team.mask()", "team.mask() >> 1", split_along, "mask"),
     Mutant("following.cuh", "const unsigned with = ballot(full_warp, own != 0), later = with & lanes_above(lane_rank());", *HALF, follows, "mask"),
     Mutant("chunk_tiles.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
     Mutant("chunk.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ class Places:
 
     def tile_of(self, atom):
         return atom // self.size
+
+
+@functools.lru_cache(maxsize=32)
+def places(num_tiles: int, size: int) -> Any:
+    """Return the same layout for the same numbers: by it a chosen schedule and an earlier call are found."""
+    return Places(num_tiles, size)
 
 
 @ev.kernel
@@ -94,7 +101,7 @@ def jagged_to_padded(
     out = kit.result(out, data, (R.num_tiles, size, *rows), kit.dtype(data), wanted, exact=True)
     padding = kit.number_of(padding_value, kit.held_as(data), "padding_value")
     kernel = (pad, pad_rows)[len(rows)][schedule].on(target)
-    args = Places(R.num_tiles, size), R, data, padding, kit.merged(out, "out")
+    args = places(int(R.num_tiles), size), R, data, padding, kit.merged(out, "out")
     return kit.Call(kernel, args, out, {"R": "offsets"})
 
 

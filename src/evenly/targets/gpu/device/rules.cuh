@@ -51,6 +51,20 @@ EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::po
   return lanes_search<Rule, 32>(full_warp, lane_rank(), phase, d, Rule::least(d, atoms), Rule::most(d, tiles));
 }
 
+// For teams of a block, of S items: where item number `item` of the block is on the line, and the number of tiles that have
+// ended at `d`, which lies there. first_tile: a stored partition of the blocks. null: the team searches among all tiles.
+template <class Phase, int S, class Rule> EV_DEVICE typename Phase::pos team_cut(const Phase& phase, int item) {
+  const long long total = Rule::total(phase.num_tiles(), phase.num_atoms()), d = (long long)block_rank() * S + item;
+  return (typename Phase::pos)(d < total ? d : total);
+}
+template <class Rule, int L, class Phase, class Team>
+EV_DEVICE typename Phase::pos team_search(const Phase& phase, const Team& team, typename Phase::pos d, const typename Phase::pos* first_tile) {
+  using pos = typename Phase::pos;
+  const pos low = first_tile != nullptr ? load_cached(first_tile + block_rank()) : Rule::least(d, phase.num_atoms());
+  const pos high = first_tile != nullptr ? load_cached(first_tile + block_rank() + 1) : Rule::most(d, phase.num_tiles());
+  return lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);
+}
+
 // The first tile of [low, high) that ends after `atom`, which is the tile that contains it.
 template <class Phase>
 EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {

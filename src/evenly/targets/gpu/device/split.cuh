@@ -20,6 +20,8 @@
 //         The same for the tiles of one item, which a block owns.
 //     dense_split<Phase, T, I, Rule, L, V>                                              in split_dense.cuh
 //         The same for teams of L threads that lie along a dense axis. With Carries.
+//     team_atoms<Phase, T, I, Rule, L>                                                  in split_apart.cuh
+//         The same where each atom has such an axis, and atoms have nothing in common.
 //     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)                      in rules.cuh
 //         Makes a partition. Each thread computes one entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh

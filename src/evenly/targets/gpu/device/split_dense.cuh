@@ -49,18 +49,11 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
   static EV_DEVICE Value& head(int c) { return parts()[c * T + thread_rank()]; }
   static EV_DEVICE Value& open(int c, int of) { return parts()[(V + c) * T + of * L + thread_rank() % L]; }
 
-  EV_DEVICE pos cut(int number) const {
-    const long long total = Rule::total(phase.num_tiles(), phase.num_atoms());
-    const long long d = (long long)block_rank() * T * I + number * share;
-    return (pos)(d < total ? d : total);
-  }
+  EV_DEVICE pos cut(int number) const { return team_cut<Phase, T * I, Rule>(phase, number * share); }
   // first_tile: a stored partition of the blocks. null: the teams search among all tiles.
   EV_DEVICE void locate(const pos* first_tile) const {
     for (int number = team.local(); number <= teams; number += teams) {
-      const pos d = cut(number);
-      const pos low = first_tile != nullptr ? load_cached(first_tile + block_rank()) : Rule::least(d, phase.num_atoms());
-      const pos high = first_tile != nullptr ? load_cached(first_tile + block_rank() + 1) : Rule::most(d, phase.num_tiles());
-      const pos found = lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);
+      const pos found = team_search<Rule, L>(phase, team, cut(number), first_tile);
       if (team.leader()) tiles_before()[number] = found;
     }
     barrier();

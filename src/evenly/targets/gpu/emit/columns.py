@@ -11,6 +11,8 @@ from evenly.language import ir, walk
 from evenly.language.dense import side_by_side
 from evenly.language.types import POS
 
+from .expressions import ctype
+
 if TYPE_CHECKING:
     from .owner import Owner
 
@@ -111,6 +113,56 @@ class Columns:
         with self.writer.compound(f"for (int {c} = 0; {c} < {self.dense.vector}; {change})"):
             yield
 
+    @contextmanager
+    def each_word(self) -> Iterator[str]:
+        """Open an unrolled loop over the words of a thread on the axis. Yields the name of its first column."""
+        word = self.text.unique("first_c")
+        self.writer.line("#pragma unroll")
+        head = f"for (int {word} = 0; {word} < {self.dense.vector}; {word} += width.value)"
+        with self.writer.compound(head), self.writer.compound(f"if ({self.leaves(word)})"):
+            yield word
+
+    def leaves(self, column: str) -> str:
+        """Return the condition under which a thread stores what it has for a column, and for others of its word."""
+        return f"{self.axis}.leaves(width, {self.first}, {self.count}, {column})"
+
+    @contextmanager
+    def of_word(self, word: str) -> Iterator[None]:
+        """Open an unrolled loop over the columns of a word."""
+        c = self.c
+        self.writer.line("#pragma unroll")
+        with self.writer.compound(f"for (int {c} = {word}; {c} < {word} + width.value; ++{c})"):
+            yield
+
+    def word_stores(self, block: ir.Block) -> list[ir.Store]:
+        """Return the stores that wait for all columns of a word: no other place in their arrays is read or stored."""
+        stored = [s.array for s in walk.statements(block) if isinstance(s, ir.Store)]
+        read = [e for e in walk.expressions(block) if isinstance(e, ir.Element)]
+        return [
+            s
+            for s in block
+            if isinstance(s, ir.Store)
+            and self.is_word(s)
+            and stored.count(s.array) == 1
+            and all(e.indices == s.indices for e in read if e.array == s.array)
+        ]
+
+    def store_words(self, block: ir.Block, word: str) -> None:
+        """Write code for the columns of a word, and then its stores that are words."""
+        writer, stores = self.writer, self.word_stores(block)
+        words = {id(s): self.text.unique("stored") for s in stores}
+        for s in stores:
+            writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
+        with self.of_word(word):
+            writer.stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
+            writer.block(block)
+            writer.stored = {}
+        if words:
+            writer.line(f"const int {self.c} = {word};")
+        for s in stores:
+            given = f"{self.address(s)}, {words[id(s)]} + {self.c}"
+            writer.line(f"ev::store_word(width, {given});")
+
     def has(self, column: str) -> str:
         """Return the condition under which a thread has a column: the team's columns may reach beyond the axis."""
         return f"{self.axis}.has(width, {self.first}, {self.count}, {column})"
@@ -124,13 +176,8 @@ class Columns:
         if len(e.indices) != 2:
             return f"{text.array(e.array)}.data + {text.index(e)}"
         row, length = text.operand(e.indices[0], 0), text.row_length(e.array, 1)
-        place = f"{self.columns_at}, {self.c}, {row}, {length}"
+        place = f"{self.column}, {self.c}, {row}, {length}"
         return f"{self.axis}.element(width, {text.array(e.array)}.data, {place})"
-
-    @property
-    def columns_at(self) -> str:
-        """What tells the team along the axis which columns a thread has."""
-        return self.column
 
     def varies(self, e: ir.Element) -> bool:
         return not self.varying.isdisjoint(walk.variables((e,)))

@@ -19,7 +19,8 @@ from evenly.language import ir, walk
 from evenly.language.accesses import always, read_at_atom
 from evenly.language.dense import lane_parts
 
-from .dense_inside import Along, Inside
+from .along import Along
+from .dense_inside import Inside
 from .dense_keyed import ByKey, by_key
 from .expressions import ctype
 from .shared_lanes import reduced

@@ -9,17 +9,20 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenly.gpus.gpu import REGISTER
+from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.accesses import always
-from evenly.language.dense import inside_passes
+from evenly.language.dense import along_lanes, inside_passes
 from evenly.language.schedule_code import whole_tile
 
-from .columns import STEP, Columns
+from .along import Along
+from .columns import STEP
 from .expressions import ctype
 from .shared_lanes import reduced, stores_apart
 from .statements import fields_of, members
@@ -28,17 +31,19 @@ if TYPE_CHECKING:
     from .owner import Owner
 
 
-def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
-    """Whether the threads of a team may lie along the loops over lanes of a pass."""
+def may_lie_inside(s: ir.Pass, contended: Set[ir.Path]) -> bool:
+    """Whether the threads of a team may lie along the loops over lanes of a pass.
+
+    contended: the arrays of which several processors may access an element.
+    """
     loops = list(inside_passes((s,)))
     fields = set(fields_of(s.accumulators))
     touched = walk.arrays_touched(s.body)
     return (
-        writer.dense is not None
-        and bool(loops)
+        bool(loops)
         and all(stores_apart(x) for x in loops)
         and not any(v in fields for x in loops for a in reduced(x) for v in a.fields)
-        and not any(a.own or a.staged or a.path in writer.text.contended for a in touched)
+        and not any(a.own or a.staged or a.path in contended for a in touched)
         and walk.arrays_written(s.body).isdisjoint(walk.arrays_read(s.body))
     )
 
@@ -47,6 +52,7 @@ MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
 MOST_AGAIN = 20  # the same in a further round
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
 FITS = ((36, 1024), (56, 768))
+FITS_MOVED = ((18, 1024), (56, 768))  # where nothing is reduced: each number is stored, too
 
 
 def at_once(writer: Owner, s: ir.Pass) -> int:
@@ -60,8 +66,11 @@ def at_once(writer: Owner, s: ir.Pass) -> int:
         for a in {y.accumulator for y in walk.statements((x,)) if isinstance(y, ir.Accumulate)}
     ]
     alike = all(walk.variables((x.stop,)).isdisjoint(local) for x in loops)
+    sizes = (e.array.dtype.dtype.itemsize for x in loops for e in along_lanes(x))
     once = all(sum(a is b for b in added) == 1 for a in added)
-    most = max(MOST_AT_ONCE // writer.dense.vector, 1)
+    moved = numbers()["dense"]["moved"] // max(REGISTER, *sizes, 0)
+    columns = MOST_AT_ONCE if any(map(reduced, loops)) else moved
+    most = max(columns // writer.dense.vector, 1)
     few = writer.items if writer.items <= most else 1 << most.bit_length() - 1
     return min(writer.items, few) if alike and once else 1
 
@@ -135,7 +144,7 @@ class Inside:
             arrays,
         )
         held = max(x.held(self.at_once) for x in loops)
-        for most, threads in FITS:
+        for most, threads in FITS if any(reduced(x.loop) for x in loops) else FITS_MOVED:
             if held <= most and writer.dense.owned:
                 writer.resident = min(writer.resident or threads, threads)
                 return
@@ -170,6 +179,8 @@ class Inside:
         with writer.compound("if (live)" if writer.converged else ""):
             writer.block(body)
             writer.line(f"{self.first} = {text.expr(begin)}, {self.end} = {text.expr(end)};")
+            if writer.clips:
+                writer.line(f"{writer.clips}.clip({self.first}, {self.end});")
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
@@ -366,171 +377,3 @@ class Inside:
         writer.line(f"const {struct} {whole} = {self.axis}.{method}({struct}{{{values}}});")
         for v, m in named.items():
             writer.line(f"{text.var(v)} = {whole}.{m};")
-
-
-class Along(Columns):
-    """Writes one loop over lanes inside a pass."""
-
-    def __init__(self, inside: Inside, loop: ir.For) -> None:
-        super().__init__(inside.writer, loop, inside.axis)
-        self.inside = inside
-        # What the thread has of an element for its columns around the pass, if the team takes the axis in one round.
-        self.made: dict[ir.Element, str] = {}
-
-    def elements(self) -> list[ir.Element]:
-        """Return the elements that are loaded as words, before the code of their columns."""
-        inside = walk.variables_set(self.loop.body) - {self.loop.var}
-        read = [e for x in self.loop.body for o in walk.operands(x) for e in always(o)]
-        found = [
-            e
-            for e in read
-            if isinstance(e, ir.Element)
-            and e.array.path not in self.text.written
-            and self.is_word(e)
-            and walk.variables((e,)).isdisjoint(inside)
-        ]
-        return list(dict.fromkeys(found))
-
-    def words_in(self) -> list[ir.Array]:
-        return list(dict.fromkeys(e.array for e in self.elements()))
-
-    @property
-    def known(self) -> bool:
-        """Whether the axis is as long for all atoms of the tile."""
-        inside = walk.variables_set(self.inside.pass_.body) | {self.inside.pass_.atom}
-        return walk.variables((self.loop.stop,)).isdisjoint(inside)
-
-    def count_beforehand(self) -> None:
-        if self.known:
-            self.writer.line(f"const pos {self.count} = {self.stop()};")
-
-    def load_beforehand(self) -> None:
-        """Write loads of the words that all atoms of a tile have in common, if the team takes the axis in one round."""
-        writer, text, loop = self.writer, self.text, self.loop
-        self.common = {}
-        common = [e for e in self.elements() if not self.differs(e)] if self.known else []
-        if not common:
-            return
-        self.on_lane()
-        for e in common:
-            self.common[e] = text.unique(f"own_{text.array(e.array)}")
-            writer.line(f"{ctype(e.type)} {self.common[e]}[{self.dense.vector}];")
-        with writer.compound(f"if (rounds.value == 1 && {self.inside.first} < {self.inside.end})"):
-            writer.line(f"const pos {self.first} = 0;")
-            self.place()
-            self.load_words(self.common)
-        writer.declared.discard(loop.var)
-
-    def on_lane(self) -> None:
-        self.text.on_lane(self.loop.var, f"{self.column}[{self.c}]")
-        self.writer.declared.add(self.loop.var)
-
-    def place(self) -> None:
-        """Write which columns a thread loads. Beyond the end of an axis of words it loads the last ones again.
-
-        A condition would cost registers: what may have been loaded before keeps its own.
-        """
-        self.writer.line(f"pos {self.column}[{self.dense.vector}];")
-        given = f"{self.first}, {self.count}, {self.column}"
-        method = "place_inside" if self.known else "place_there"
-        self.writer.line(f"{self.axis}.{method}(width, {given});")
-
-    def has(self, column: str) -> str:
-        method = "has" if self.known and self.width() > 1 else "has_one"
-        return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
-
-    def write(self) -> None:
-        writer = self.writer
-        outer, writer.inside = writer.inside, None
-        with self.inside.some(), writer.compound(""):
-            if not self.known:
-                writer.line(f"const pos {self.count} = {self.stop()};")
-            writer.line("#pragma unroll 1")
-            with writer.compound(self.head().replace("; ", "; rounds.value == 1 || ", 1)):
-                self.columns()
-                writer.line("if (rounds.value == 1) break;")
-        writer.inside = outer
-        if reduced(self.loop) and self.dense.lanes > 1 and not self.inside.deals(self):
-            self.fold()
-
-    def columns(self) -> None:
-        """Write the loads and then the code of a thread's columns, for all atoms of a batch."""
-        writer, text, loop = self.writer, self.text, self.loop
-        self.on_lane()
-        self.place()
-        outer = text.loaded
-        elements = [e for e in self.elements() if e not in self.common]
-        held = {e: text.unique(f"own_{text.array(e.array)}") for e in elements}
-        apart = {e: f"[{self.inside.item}]" if self.differs(e) else "" for e in held}
-        for e, name in held.items():
-            atoms = "[items.value]" if apart[e] else ""
-            writer.line(f"{ctype(e.type)} {name}{atoms}[{self.dense.vector}];")
-        if self.common:
-            with writer.compound("if (rounds.value > 1)"):
-                self.load_words(self.common)
-        self.load_words({e: n for e, n in held.items() if not apart[e]})
-        each = {e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]}
-        with self.inside.each_atom():
-            self.load_words({e: n for e, n in each.items() if e not in self.made})
-            self.take_words({e: n for e, n in each.items() if e in self.made})
-        text.loaded = text.loaded | {e: f"{n}{apart[e]}[{self.c}]" for e, n in held.items()}
-        text.loaded |= {e: f"{n}[{self.c}]" for e, n in self.common.items()}
-        stores = any(isinstance(x, ir.Store) for x in walk.statements(loop.body))
-        has = f"{self.has(self.c)} && {self.inside.is_in()}" if stores else self.has(self.c)
-        with self.inside.each_atom(), self.each_column(), writer.compound(f"if ({has})"):
-            writer.block(loop.body)
-        text.loaded = outer
-
-    def held(self, atoms: int) -> int:
-        """Return the registers of what is loaded for so many atoms."""
-        each = ((e, atoms if self.differs(e) else 1) for e in self.elements())
-        words = sum(-(-e.type.dtype.itemsize // 4) * n for e, n in each)
-        return words * self.dense.vector + 2 * atoms
-
-    def load_words(self, to: dict[ir.Element, str]) -> None:
-        if to:
-            test = self.has(self.c)
-            test = f"width.value > 1 || {test}" if self.known else test
-            with self.each_column("width.value"), self.writer.compound(f"if ({test})"):
-                for e, name in to.items():
-                    self.load_word(e, name)
-
-    def take_words(self, to: dict[ir.Element, str]) -> None:
-        """Write copies of what the thread has anyway, in registers; loads where it has other columns."""
-        if not to:
-            return
-        with self.writer.compound("if (rounds.value == 1)"), self.each_column():
-            for e, name in to.items():
-                self.writer.line(f"{name}[{self.c}] = {self.made[e]}[{self.c}];")
-        with self.writer.compound("else"):
-            self.load_words(to)
-
-    def differs(self, e: ir.Element) -> bool:
-        """Whether an element differs from atom to atom."""
-        s = self.inside.pass_
-        return not walk.variables((e,)).isdisjoint(
-            walk.variables_set(s.body) - {self.loop.var} | {s.atom}
-        )
-
-    def values(self) -> tuple[str, dict[ir.Var, str]]:
-        """Write what lanes reduce, a value for each atom of a batch. Return its name, and those of its parts."""
-        writer, text = self.writer, self.text
-        walked = ir.Pass(self.loop.var, reduced(self.loop), self.loop.body)
-        writer.held_blocks.append((walked,))
-        named, struct = members(fields_of(walked.accumulators)), writer.struct_of(walked)
-        name, item = text.unique("whole"), self.inside.item
-        writer.line(f"{struct} {name}[items.value];")
-        writer.line("#pragma unroll")
-        values = ", ".join(text.var(v) for v in named)
-        with writer.compound(f"for (int {item} = 0; {item} < items.value; ++{item})"):
-            writer.line(f"{name}[{item}] = {struct}{{{values}}};")
-        return name, {v: f"{name}[{item}].{m}" for v, m in named.items()}
-
-    def fold(self) -> None:
-        """Write the reduction over the threads of an atom, all of which have the result."""
-        writer, text = self.writer, self.text
-        whole, named = self.values()
-        writer.line(f"{self.axis}.deal_to_all({whole});")
-        with self.inside.each_atom():
-            for v, part in named.items():
-                writer.line(f"{text.var(v)} = {part};")

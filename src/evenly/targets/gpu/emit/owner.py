@@ -69,6 +69,9 @@ class Owner(Led):
         self.inside: Inside | None = None
         self.dealt = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
+        self.clips = (
+            ""  # what says which of a tile's atoms a team has, if it shares tiles with others
+        )
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
@@ -167,7 +170,8 @@ class Owner(Led):
         if self.size > 1 and overtakes(s, self.body):
             self.line("team.sync();")  # all members have read what some of them are about to store
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
-        inside = Inside(self, s) if may_lie_inside(self, s) else None
+        along = self.dense is not None and may_lie_inside(s, self.text.contended)
+        inside = Inside(self, s) if along else None
         if inside is not None:
             self.walk_inside(inside)
         elif s.of is None:

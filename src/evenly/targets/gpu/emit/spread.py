@@ -131,47 +131,17 @@ class Spread(Columns):
         if not block:
             return
         writer, text = self.writer, self.text
-        words = {id(s): text.unique("stored") for s in self.word_stores()}
-        stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
         conditions = [f"{self.axis}.leads()"] if self.dense.folds else []
         conditions += ["live"] if writer.converged else []
         leads = f"if ({' && '.join(conditions)})" if conditions else ""
         with writer.compound(leads), self.each_word() as word:
-            for s in self.word_stores():
-                writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
-            text.loaded = self.load_old(block, word)
-            with self.of_word(word):
-                writer.spreads, writer.stored = True, stored
-                writer.block(block)
-                writer.spreads, writer.stored = False, {}
-            text.loaded = {}
-            if words:
-                writer.line(f"const int {self.c} = {word};")
-            for s in self.word_stores():
-                given = f"{self.address(s)}, {words[id(s)]} + {self.c}"
-                writer.line(f"ev::store_word(width, {given});")
-
-    @contextmanager
-    def each_word(self) -> Iterator[str]:
-        """Open an unrolled loop over the words of a thread on the axis. Yields the name of its first column."""
-        word = self.text.unique("first_c")
-        self.writer.line("#pragma unroll")
-        head = f"for (int {word} = 0; {word} < {self.dense.vector}; {word} += width.value)"
-        leaves = f"{self.axis}.leaves(width, {self.first}, {self.count}, {word})"
-        with self.writer.compound(head), self.writer.compound(f"if ({leaves})"):
-            yield word
-
-    @contextmanager
-    def of_word(self, word: str) -> Iterator[None]:
-        """Open an unrolled loop over the columns of a word."""
-        c = self.c
-        self.writer.line("#pragma unroll")
-        with self.writer.compound(f"for (int {c} = {word}; {c} < {word} + width.value; ++{c})"):
-            yield
+            text.loaded, writer.spreads = self.load_old(block, word), True
+            self.store_words(block, word)
+            text.loaded, writer.spreads = {}, False
 
     def load_old(self, block: ir.Block, word: str) -> dict[ir.Element, str]:
         """Write loads of what is where a word will be stored, if it is read. Return what holds it."""
-        places = {(s.array, s.indices) for s in self.word_stores()}
+        places = {(s.array, s.indices) for s in self.word_stores(block)}
         read = (e for e in walk.expressions(block) if isinstance(e, ir.Element))
         old = dict.fromkeys(e for e in read if (e.array, e.indices) in places)
         held = {e: self.text.unique(f"own_{self.text.array(e.array)}") for e in old}
@@ -181,20 +151,6 @@ class Spread(Columns):
                 self.writer.line(f"const int {self.c} = {word};")
                 self.load_word(e, name)
         return {e: f"{name}[{self.c}]" for e, name in held.items()}
-
-    def word_stores(self) -> list[ir.Store]:
-        """Return the stores that wait for all columns of a thread: no other place in their arrays is read or stored."""
-        block = self.parts[-1]
-        stored = [s.array for s in walk.statements(block) if isinstance(s, ir.Store)]
-        read = [e for e in walk.expressions(block) if isinstance(e, ir.Element)]
-        return [
-            s
-            for s in block
-            if isinstance(s, ir.Store)
-            and self.is_word(s)
-            and stored.count(s.array) == 1
-            and all(e.indices == s.indices for e in read if e.array == s.array)
-        ]
 
     # ---- passes ------------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
@@ -350,7 +306,7 @@ class Spread(Columns):
     def words_in(self) -> list[ir.Array]:
         """Return the arrays whose columns lie side by side."""
         if self.both:
-            arrays = [*self.both.words_in(), *(s.array for s in self.word_stores())]
+            arrays = [*self.both.words_in(), *(s.array for s in self.word_stores(self.parts[-1]))]
             return list(dict.fromkeys(arrays))
         found = [
             e
@@ -359,7 +315,7 @@ class Spread(Columns):
             for e in stage
             if self.varies(e) and self.is_word(e)
         ]
-        arrays = [*(e.array for e in found), *(s.array for s in self.word_stores())]
+        arrays = [*(e.array for e in found), *(s.array for s in self.word_stores(self.parts[-1]))]
         return list(dict.fromkeys(arrays))
 
 

@@ -14,6 +14,7 @@ from ..emit.code import PartitionCode
 from ..emit.contended import rereads
 from ..emit.dense import Dense
 from ..emit.parameters import Parameter
+from ..emit.split_apart import apart_split
 from ..emit.spread_split import dense_split
 from ..emit.unit import device_counts
 from ..engine import Counts
@@ -74,7 +75,7 @@ class BlockEngine(SplitEngine):
         return f"ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);"
 
     def dense(self, schedule: Any, phase: Split) -> Dense | None:
-        return dense_split(schedule, phase)
+        return dense_split(schedule, phase) or apart_split(schedule, phase)
 
     def kind(self, made: SplitKernels) -> str:
         return f"Phase, {made.schedule.block}, {made.schedule.items}, ev::{self.rule}"

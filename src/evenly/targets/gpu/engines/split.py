@@ -22,6 +22,7 @@ from ..emit.following import runs_of_following
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
 from ..emit.runs import Runs
+from ..emit.split_apart import SplitApart
 from ..emit.spread_split import SpreadSplit
 from ..emit.statements import fields_of
 from ..emit.totals import Totals, partials
@@ -82,7 +83,7 @@ class SplitEngine(Engine):
         return None
 
     def dense(self, schedule: Any, phase: Split) -> Dense | None:
-        """Return how teams of a block's threads lie along a dense axis (device/split_dense.cuh). None: none does."""
+        """Return how teams of a block's threads lie along a dense axis (device/split_dense.cuh, split_apart.cuh)."""
         return None
 
     def lists(self, made: SplitKernels) -> bool:
@@ -143,12 +144,14 @@ class SplitKernels:
         self.spread_lines = self.spread.lines(self.schedule.block) if self.spread else []
         self.source = self.structs()
 
-    def spread_split(self) -> SpreadSplit | None:
+    def spread_split(self) -> SpreadSplit | SplitApart | None:
         """Return what writes the main kernel of teams along a dense axis."""
         if self.dense is None:
             return None
-        kind, join = self.engine.kind(self), joint(True, False, "")
-        return SpreadSplit(self.text.child(), self.phase, self.dense, kind, join)
+        kind, given = self.engine.kind(self), (self.text.child(), self.phase, self.dense)
+        if self.lane:
+            return SpreadSplit(*given, kind, joint(True, False, ""))
+        return SplitApart(*given, kind)
 
     def launch(self) -> Launch:
         return Launch(
@@ -161,7 +164,7 @@ class SplitKernels:
             self.meets,
             self.persistent,
             self.lists,
-            self.dense.lanes * self.dense.vector if self.dense else 0,
+            self.dense.lanes * self.dense.vector if self.dense and self.lane else 0,
             self.schedule.block // WARP if self.follows else 1,
         )
 
@@ -179,6 +182,7 @@ class SplitKernels:
         name, listed = ("AllTiles", [LISTED]) if self.lists else ("Phase", [])
         return [
             *self.totals.structs,
+            *(self.spread.writer.structs if self.spread else []),
             f"struct {name} {{",
             *self.members(),
             *body,
