@@ -151,11 +151,11 @@ def test_a_constant_beyond_32_bits_widens_positions(schedule: str) -> None:
 
 
 def test_loops_may_go_beyond_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop over tiles adds the groups of the grid to the last tile; one over atoms what a grid takes at a time."""
+    """A loop over tiles adds the groups of the grid to the last tile."""
     A = ev.csr(matrices()["power law"])
     for tiles, atoms, wide in (
-        (2**30 - 2**25, 2**30 - 2**26, False), (2**30, 100, True),
-        (100, 2**31 - 2**26, False), (100, 2**31 - 2**22, True),
+        (2**30 - 2**21, 2**30 - 2**21, False), (2**30, 100, True),
+        (100, 2**31 - 2**22, False), (100, 2**31 - 2**20, True),
     ):  # fmt: skip
         monkeypatch.setattr(type(A), "max_tiles", tiles)
         monkeypatch.setattr(type(A), "max_atoms", atoms)

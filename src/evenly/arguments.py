@@ -336,9 +336,9 @@ def is_wide(binding: Binding) -> bool:
     """Whether positions need 64 bits, since a count or an integer field of a layout may exceed 31 bits.
 
     Loops go beyond their end before they stop: one over tiles by as many groups as a grid has, which may be as many as
-    there are tiles; one over atoms by a batch of all threads of a team, or of a grid.
+    there are tiles.
     """
-    limit = 2**31 - 2**25
+    limit = 2**31 - 2**21
 
     def wide(layout: LayoutInstance) -> bool:
         if layout.max_tiles + layout.max_atoms >= limit or 2 * layout.max_tiles >= limit:
