@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import evenly as ev
+from evenly.arguments import Binding, is_wide
 from evenly.targets.cuda import compile as compiling
 from tests.batteries import matrices, vector
 from tests.emitting import emitted
@@ -147,3 +148,15 @@ def test_a_constant_beyond_32_bits_widens_positions(schedule: str) -> None:
     out = np.zeros(3, np.int64)
     places[schedule].on("simt")(Far(3, np.array([0, 2, 2, 5])), out)
     np.testing.assert_array_equal(out, [5000000000, 0, 45000000000])
+
+
+def test_loops_may_go_beyond_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop over tiles adds the groups of the grid to the last tile."""
+    A = ev.csr(matrices()["power law"])
+    for tiles, atoms, wide in (
+        (2**30 - 2**21, 2**30 - 2**21, False), (2**30, 100, True),
+        (100, 2**31 - 2**22, False), (100, 2**31 - 2**20, True),
+    ):  # fmt: skip
+        monkeypatch.setattr(type(A), "max_tiles", tiles)
+        monkeypatch.setattr(type(A), "max_atoms", atoms)
+        assert is_wide(Binding({"A": A})) is wide

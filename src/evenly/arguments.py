@@ -333,11 +333,15 @@ class Binding:
 
 
 def is_wide(binding: Binding) -> bool:
-    """Whether positions need 64 bits, since a count or an integer field of a layout may exceed 31 bits."""
+    """Whether positions need 64 bits, since a count or an integer field of a layout may exceed 31 bits.
+
+    Loops go beyond their end before they stop: one over tiles by as many groups as a grid has, which may be as many as
+    there are tiles.
+    """
     limit = 2**31 - 2**21
 
     def wide(layout: LayoutInstance) -> bool:
-        if layout.max_tiles + layout.max_atoms >= limit:
+        if layout.max_tiles + layout.max_atoms >= limit or 2 * layout.max_tiles >= limit:
             return True
         for field_ in type(layout).__fields__.values():
             value = getattr(layout, field_.name)
