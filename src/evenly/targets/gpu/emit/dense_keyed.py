@@ -69,9 +69,7 @@ class ByKey:
         kind, names = ctype(self.key.type), [text.var(v) for v in (a, b)]
         head = ", ".join(f"{kind} {n}" for n in names)
         function = f"[&]({head}) {{ return {text.expr(self.better(a, b))}; }}"
-        writer.line(
-            f"{text.var(best)} = {both.axis}.across({text.var(best)}, {function});"
-        )
+        writer.line(f"{text.var(best)} = {both.axis}.across({text.var(best)}, {function});")
         self.rebase(best)
         self.add(self.factors(mine), words)
 
