@@ -109,12 +109,22 @@ def test_sparse_times_sparse() -> None:
                 np.testing.assert_array_equal(mine, theirs, err_msg=f"{name} {field}")
 
 
-@pytest.mark.parametrize("schedule", ["auto", "lrb", ev.GroupMapped(16, lanes=8, vector=4)])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "auto",
+        "lrb",
+        ev.GroupMapped(16, lanes=8, vector=4),
+        ev.GroupMapped(8, items=8, lanes=8, vector=4),
+        ev.GroupMapped(8, items=5, lanes=8, vector=8),
+        ev.GroupMapped(32, items=8, lanes=32, vector=4),
+    ],
+)
 def test_attention(schedule: Any) -> None:
     for name in NASTY:
         matrix = matrices(np.float32)[name]
         rng, (m, n) = np.random.default_rng(1), matrix.shape
-        for width, wide in ((32, 32), (5, 33)):
+        for width, wide in ((32, 32), (64, 128), (5, 33)):
             given = [rng.standard_normal((r, k)).astype(np.float32) for r, k in ((m, width), (n, width), (n, wide))]  # fmt: skip
             on_gpu = ev.csr(matrix).to("cuda"), *map(cupy.asarray, given)
             layer = ev.linalg.attention.plan(*on_gpu, schedule=schedule)

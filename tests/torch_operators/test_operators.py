@@ -64,24 +64,42 @@ def kernels_of(pattern: Any) -> set[Any]:
     return {kernel for kernel, *_ in pattern._structure.plans}
 
 
-@pytest.mark.parametrize("wide", [2, 8, 32, 40])
-@pytest.mark.parametrize("name", NAMES)
-def test_both_gradients_of_a_product_come_of_one_kernel(name: str, wide: int) -> None:
-    """Of rows of words that `cpu` has at a time; others come of two."""
-    problem = Problem(name, wide=wide)
+@pytest.fixture
+def in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One kernel computes both gradients, as on a GPU."""
+    launching = "evenly.torch_operators.launching.in_one_round"
+    monkeypatch.setattr(launching, lambda B: B.shape[1] > 0)
+
+
+def check_gradients(problem: Problem) -> None:
     for operator in "spmm", "attention":
         function, operands = problem.call(operator)
-        found, wanted = (
-            problem.gradients(f(*operands) if f is function else f(operator), operands)
-            for f in (function, problem.dense)
-        )
+        found = problem.gradients(function(*operands), operands)
+        wanted = problem.gradients(problem.dense(operator), operands)
         for mine, theirs in zip(found, wanted, strict=True):
             close(mine, theirs)
-        assert (kernels.spmm_gradients in kernels_of(problem.pattern.T)) == (wide <= 32)
+
+
+@pytest.mark.parametrize("wide", [1, 8, 33])
+@pytest.mark.parametrize("name", NAMES)
+def test_both_gradients_of_a_product_come_of_one_kernel(
+    name: str, wide: int, in_one_round: None
+) -> None:
+    problem = Problem(name, wide=wide)
+    check_gradients(problem)
+    assert kernels.spmm_gradients in kernels_of(problem.pattern.T)
+
+
+def test_both_gradients_of_a_product_come_of_two_kernels() -> None:
+    """On a CPU, or if there are no columns."""
+    for wide in 0, 4:
+        problem = Problem("unsorted columns", wide=wide)
+        check_gradients(problem)
+        assert kernels.spmm_gradients not in kernels_of(problem.pattern.T)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
-def test_gradients_of_both_gradients(dtype: str) -> None:
+def test_gradients_of_both_gradients(dtype: str, in_one_round: None) -> None:
     problem = Problem("duplicates", dtype=dtype, wide=4)
     function, operands = problem.call("spmm")
     with torch.no_grad():

@@ -19,7 +19,6 @@ _known_lists: weakref.WeakValueDictionary[Any, Segments] = weakref.WeakValueDict
 FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
 NEAR = 1 << 23  # bytes of values that lie in it, beside what passes through
 PANEL = 3 << 23  # bytes of values and of rows that do
-SEVERAL = 32  # columns that target `cpu` takes at a time
 MOVED = 48  # bytes that moving a value in two steps takes, about, for which rows of a result may be added to instead
 
 
@@ -90,15 +89,9 @@ class Structure(Plans):
     def gradients(self, order: Any, values: Any, B: Any, G: Any, of_values: Any, of_B: Any) -> bool:
         """Compute both gradients of a product by one kernel over the transpose, this structure. False: it does not pay.
 
-        It reads rows of G once, if a team has all of their columns at a time, in words, and stores values' gradients
-        where values are read.
+        It reads rows of G once, and stores values' gradients where values are read.
         """
-        row = B.shape[1] * B.element_size()
-        if (
-            not row
-            or row % WORD
-            or row > (WARP * WORD if B.is_cuda else SEVERAL * B.element_size())
-        ):
+        if not in_one_round(B):
             return False
         given = values, B, G, of_values, of_B
         return self.in_panels(kernels.spmm_gradients, order, values, G, of_B, given)
@@ -149,6 +142,12 @@ class Structure(Plans):
             second[by_part] = torch.arange(len(order), dtype=order.dtype, device=order.device)
             self._steps[parts] = order[by_part], second
         return self._steps[parts]
+
+
+def in_one_round(B: Any) -> bool:
+    """Whether a team of a GPU's threads has all columns of B at a time, in words. `cpu` takes no less time so."""
+    row = B.shape[1] * B.element_size()
+    return bool(B.is_cuda and 0 < row <= WARP * WORD and row % WORD == 0)
 
 
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
