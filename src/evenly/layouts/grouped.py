@@ -65,9 +65,10 @@ def tiles_are_rows(A: LayoutInstance) -> bool:
 def by_row(A: Csc | Coo, name: str = "A", keep: bool = False) -> Any:
     """Return a layout with the nonzeros of `A`, whose tiles are rows, on the device of `A`.
 
-    In CPU memory it is a :class:`Grouped`, made by a counting sort. On a GPU it is a CSR matrix that is made
-    there. Without cuda-cccl it is a :class:`Grouped` there, too, made of a copy of the indices in CPU memory.
-    keep: a :class:`Grouped` on a GPU, too, which has the values of `A` when these change.
+    In CPU memory it is a :class:`Grouped`, made by a counting sort; of CSC a CSR matrix, made by one that moves the
+    values along. On a GPU it is a CSR matrix that is made there. Without cuda-cccl it is a :class:`Grouped` there, too,
+    made of a copy of the indices in CPU memory.
+    keep: a :class:`Grouped` in any case, which has the values of `A` when these change.
 
     Raises InputError for row indices outside of the matrix.
     """
@@ -79,21 +80,26 @@ def by_row(A: Csc | Coo, name: str = "A", keep: bool = False) -> Any:
             if keep:
                 return Grouped(*regrouped(A), A.values, int(A.shape[1]))
             return converted(A, "csr", check=False)
-    rows = to_numpy(found)
+    try:
+        if isinstance(A, Csc) and not (on_gpu or keep):
+            return converted(A, "csr", check=False)
+        structure = _structure(A, to_numpy(found))
+    except (ValueError, MemoryError):  # offsets for that many rows do not fit into memory
+        expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
+        raise InputError(name, expected=expected, given=given) from None
+    offsets, order, columns = (to_cuda(part) if on_gpu else part for part in structure)
+    return Grouped(offsets, order, columns, A.values, int(A.shape[1]))
+
+
+def _structure(A: Csc | Coo, rows: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    """Return the offsets of the rows of `A`, the order of its nonzeros, and their columns in this order."""
     if isinstance(A, Csc):
         counts = np.diff(to_numpy(A.offsets))
         columns = np.repeat(np.arange(A.num_tiles, dtype=rows.dtype), counts)
     else:
         columns = to_numpy(A.columns)
-    try:
-        offsets, order = stable_order(rows, int(A.num_rows))
-    except (ValueError, MemoryError):  # offsets for that many rows do not fit into memory
-        expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
-        raise InputError(name, expected=expected, given=given) from None
-    structure = (offsets, order, columns[order])
-    if on_gpu:
-        structure = tuple(to_cuda(part) for part in structure)
-    return Grouped(*structure, A.values, int(A.shape[1]))
+    offsets, order = stable_order(rows, int(A.num_rows))
+    return offsets, order, columns[order]
 
 
 def stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:

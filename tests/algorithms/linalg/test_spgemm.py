@@ -247,8 +247,8 @@ def test_bounded_memory_gives_the_same_bits() -> None:
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=1000),
          "max_workspace: expected 6,400 bytes for 200 rows and 10,000 nonzeros of A, and more, got 1,000"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=6_440),
-         "max_workspace: expected 6,400 bytes for 200 rows and 10,000 nonzeros of A, and at least 52 bytes, "
-         "which the scratch arrays seen, touched of one worker take, got 6,440"),
+         "max_workspace: expected 6,400 bytes for 200 rows and 10,000 nonzeros of A, and at least 800 bytes, "
+         "which the scratch array marks of one worker takes, got 6,440"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=144_270, target="simt"),
          "max_workspace: expected 167,656 bytes for 200 rows and 10,000 nonzeros of A, and more, got 144,270"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=167_670, target="simt"),

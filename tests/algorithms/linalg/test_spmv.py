@@ -154,7 +154,7 @@ def test_a_users_layout():
 def test_grouping_keeps_the_contract_and_the_order(name):
     matrix = matrices()[name]
     for given in (ev.csc(matrix), ev.coo(matrix)):
-        A = by_row(given)
+        A = by_row(given, keep=True)
         check(A)
         assert A.values is given.values
         assert A.shape == matrix.shape

@@ -186,6 +186,15 @@ def test_much_that_workers_leave_is_not_kept() -> None:
     assert kept[1] <= kept[0]
 
 
+def at_once(function: Callable[[Any], None], arguments: list[Any]) -> None:
+    """Call the function with each of these, in threads of their own."""
+    threads = [threading.Thread(target=function, args=(a,)) for a in arguments]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
 def test_several_python_threads_at_once() -> None:
     """They may share a prepared call: each run has its own memory."""
     given = few_tiles()
@@ -199,11 +208,7 @@ def test_several_python_threads_at_once() -> None:
             own()
             shared()
 
-    threads = [threading.Thread(target=often, args=(r,)) for r in results]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    at_once(often, results)
     bits = given["y"].tobytes()
     run(executable, given)
     assert given["y"].tobytes() == bits
@@ -225,11 +230,7 @@ def test_more_calls_at_once_than_there_are_doors() -> None:
         for _ in range(200):
             call()
 
-    threads = [threading.Thread(target=often, args=(call,)) for call in calls]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    at_once(often, calls)
     assert all(mine["y"].tobytes() == bits for mine in results)
 
 

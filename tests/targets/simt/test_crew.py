@@ -14,21 +14,30 @@ pytestmark = pytest.mark.simt
 SOURCE = (Path(__file__).parent / "fixtures" / "crew.cu").read_text()
 
 
-def crew(workers: int, nodes: int) -> tuple[Any, ...]:
+LISTED = -1  # who has the root: nobody
+
+
+def crew(workers: int, nodes: int, holder: int = LISTED) -> tuple[Any, ...]:
     sizes = 1, 1, 1, workers, 1, 16 * workers, 64, 1
-    return *(np.zeros(n, np.int32) for n in sizes), nodes
+    words = [np.zeros(n, np.int32) for n in sizes]
+    words[2][0] = holder != LISTED  # absent
+    return *words, nodes, holder
 
 
 @pytest.mark.parametrize(
     ("workers", "nodes"), [(2, 1), (2, 3), pytest.param(3, 1, marks=pytest.mark.slow)]
 )
+@pytest.mark.parametrize("holder", [LISTED, 1])
 @pytest.mark.parametrize("memory", ["relaxed", "sequential"])
-def test_all_executions_run_every_task_once_and_end(workers: int, nodes: int, memory: str) -> None:
-    found = ev.SimtProgram(SOURCE).explore("crew", workers, 1, *crew(workers, nodes), memory=memory)
+def test_all_executions_run_every_task_once_and_end(
+    workers: int, nodes: int, memory: str, holder: int
+) -> None:
+    given = crew(workers, nodes, holder)
+    found = ev.SimtProgram(SOURCE).explore("crew", workers, 1, *given, memory=memory)
     assert found.complete, found.reason
     for outcome in found.outcomes:
-        attention, busy, begun, boxes, *_, sum_ = outcome.arrays
-        assert (attention[0], busy[0], begun[0], boxes.any()) == (0, 0, workers, False)
+        attention, busy, absent, boxes, *_, sum_ = outcome.arrays
+        assert (attention[0], busy[0], absent[0], boxes.any()) == (0, 0, 0, False)
         assert sum_[0] == nodes * (nodes + 1) // 2
 
 

@@ -2,7 +2,8 @@
 
 Each worker runs the newest tasks of a stack that nobody else touches. One that has none puts a wish into its box. The
 next worker that has two or more takes the wish, and moves half of its tasks, the oldest, to the other's stack. So a
-task costs no atomic operation, but where somebody waits. Where a worker waits and nobody has tasks, it leaves.
+task costs no atomic operation, but where somebody waits. Where a worker waits and nobody has tasks, it leaves. It does
+not wait for those that have not begun, unless they have tasks from an earlier call.
 
 Fixture crew.cu of the tests of target `simt` has the same in C++, explored under weak memory.
 
@@ -18,13 +19,12 @@ from __future__ import annotations
 from numba import njit, types
 
 from .crew_words import (
+    ABSENT,
     ATTENTION,
-    BEGUN,
     BOTTOM,
     BOX,
     BUSY,
     CHUNK,
-    EXPECTED,
     FULL,
     GOT,
     HELD,
@@ -44,7 +44,7 @@ from .words import WORDS, add, give_way, load, now, replaced, set_bits, store
 
 NOTHING, WANTS, CLAIMED = 0, -1, -2  # in a box; or how many tasks have come
 SPINS = 100  # looks at a box before others get the processor
-LATE = 2000  # looks after that, after which those that have not begun are not waited for
+LATE = 2000  # looks after that, after which those that are absent are not waited for
 # Where T.pool has what workers count (device/taker.cuh).
 POOL_RAN, POOL_GOT, POOL_VAIN, POOL_HELD = 64, 96, 128, 144
 POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS = 160, 176, 192, 208
@@ -69,7 +69,8 @@ def crew_attention(crew):
 def crew_begins(crew, worker):
     crew[START + OWN * worker + THERE] -= crew_now()
     add(crew, BUSY, 1)
-    add(crew, BEGUN, 1)
+    if crew[START + OWN * worker + HELD] > 0:
+        add(crew, ABSENT, -1)
 
 
 @njit
@@ -107,9 +108,9 @@ def crew_waits(crew, worker):
             crew[own + GOT] += found
             crew[own + IDLE] += crew_now() - began
             return found
-        # Once all have begun, and nobody has tasks, nobody ever will. So it is looked at in this order.
-        all_begun = load(crew, BEGUN) >= crew[EXPECTED] or looks >= SPINS + LATE
-        nobody = all_begun and load(crew, BUSY) == 0
+        # The list is empty. So once nobody is absent, and nobody has tasks, nobody ever will: looked at in this order.
+        all_here = load(crew, ABSENT) == 0 or looks >= SPINS + LATE
+        nobody = all_here and load(crew, BUSY) == 0
         ends = nobody or load(crew, ATTENTION) >= PAUSED
         if ends and replaced(crew, own + BOX, WANTS, NOTHING):
             add(crew, ATTENTION, -1)

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 LINE = 16  # words
-# Bits that say what to do between two tasks, and how many workers wait; how many have tasks; how many have begun in
-# this call; how many tasks of the list have been taken.
-ATTENTION, BUSY, BEGUN, TAKEN = (LINE * i for i in range(4))
-# How many workers there are in this call; after how many nanoseconds it ends; how many tasks are taken from the list at
-# a time; whether an earlier call has begun the loop.
-EXPECTED, LASTS, CHUNK, RESUMED = (LINE * 4 + i for i in range(4))
+# Bits that say what to do between two tasks, and how many workers wait; how many of those that have begun have tasks;
+# how many others have some from an earlier call; how many tasks of the list have been taken.
+ATTENTION, BUSY, ABSENT, TAKEN = (LINE * i for i in range(4))
+# After how many nanoseconds a call ends; how many tasks are taken from the list at a time; whether an earlier call has
+# begun the loop.
+LASTS, CHUNK, RESUMED = (LINE * 4 + i for i in range(3))
 START = LINE * 5
 # Of each worker: its box, and what else it has, which is read and written by itself alone.
 OWN = LINE * 2
@@ -35,11 +35,11 @@ def made(workers: int, waiting: int) -> Words:
     return crew
 
 
-def begin(crew: Words, expected: int, lasts: int) -> None:
+def begin(crew: Words, lasts: int) -> None:
     """Prepare the next call of the workers. lasts: its nanoseconds."""
     crew[ATTENTION] &= FULL
-    crew[[BUSY, BEGUN]] = 0
-    crew[EXPECTED], crew[LASTS] = expected, lasts
+    crew[BUSY], crew[ABSENT] = 0, np.count_nonzero(crew[START + HELD :: OWN])
+    crew[LASTS] = lasts
 
 
 def ended(crew: Words, waiting: int) -> bool:

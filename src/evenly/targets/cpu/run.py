@@ -190,11 +190,11 @@ class Run:
         self.clear_records(count)
         self.make_room(number, function, 1, count)
         crew = self.exchange("crew", crew_words.made(count, waiting))
-        crew_words.begin(crew, 1, TOGETHER_FOR if count == 1 else ALONE_FOR)
+        crew_words.begin(crew, TOGETHER_FOR if count == 1 else ALONE_FOR)
         function.call(0, count, self.address)
         self.check()
         while not crew_words.ended(crew, waiting):
-            crew_words.begin(crew, count, TOGETHER_FOR)
+            crew_words.begin(crew, TOGETHER_FOR)
             workers.run_workers(function.address, count, self.address, address(self.queues))
             self.check()
         function.call(count, count, self.address)

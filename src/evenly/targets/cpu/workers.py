@@ -17,11 +17,15 @@ import ctypes
 import functools
 import os
 import signal
+import threading
 from typing import Any
 
 import numpy as np
 
 from evenly.interop.arrays import address
+
+_pool: int | None = None  # its address; None: its helpers were not started in this process
+_starting = threading.Lock()
 
 
 @functools.cache
@@ -49,16 +53,25 @@ def run_workers(function: int, workers: int, slots: int, queues: int) -> None:
     driver().drive(pool(), min(workers, thread_count()), workers, function, slots, queues)
 
 
-@functools.cache
 def pool() -> int:
     """Return the address of this process's pool, with its helpers started; 0: there are none."""
-    from .pool import LINE, SIZE, help_always
+    global _pool
+    if _pool is None:
+        with _starting:
+            if _pool is None:
+                _pool = _started()
+    return _pool
+
+
+def _started() -> int:
+    from .pool import CALLED, LEFT, LINE, MUTEX, SIZE, help_always
 
     if os.name != "posix":
         return 0
     helpers = most_threads() - 1
     memory = _for_ever(np.zeros(SIZE + LINE, np.int64))
     words = -(-address(memory) // (8 * LINE)) * 8 * LINE
+    _initialise(words + 8 * MUTEX, words + 8 * CALLED, words + 8 * LEFT)
     given = _for_ever(np.array([(words, helper + 1) for helper in range(helpers)], np.int64))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
@@ -67,6 +80,13 @@ def pool() -> int:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return words
+
+
+def _initialise(mutex: int, *conditions: int) -> None:
+    library = ctypes.CDLL(None)
+    library.pthread_mutex_init(ctypes.c_void_p(mutex), None)
+    for condition in conditions:
+        library.pthread_cond_init(ctypes.c_void_p(condition), None)
 
 
 def _start(function: int, argument: int) -> None:
@@ -83,5 +103,10 @@ def _for_ever(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def _in_a_child() -> None:
+    global _pool, _starting
+    _pool, _starting = None, threading.Lock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool.cache_clear)
+    os.register_at_fork(after_in_child=_in_a_child)

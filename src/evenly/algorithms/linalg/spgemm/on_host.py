@@ -59,17 +59,14 @@ class OnHost(Work):
         given, one = super().room(), 24 * self.width + 64
         return one if given is None and one > DEFAULT else given
 
-    def given(self) -> tuple[Any, ...]:
-        """Return what both kernels take."""
-        return self.P, self.starts, self.A, self.B, self.before, self.width
-
     def counts(self) -> Any:
         counts = kit.zeros(self.A.offsets, (self.rows,), np.int64)
-        self.run(count_parts, EACH, *self.given(), counts)
+        self.run(count_parts, EACH, self.P, self.starts, self.A, self.B, self.width, counts)
         return counts
 
     def fill(self, offsets: Any, columns: Any, values: Any) -> None:
         kernel = made(filling_parts, sums_of(values))
-        self.run(kernel, EACH, *self.given(), offsets, columns, values)
+        given = self.P, self.starts, self.A, self.B, self.before, self.width
+        self.run(kernel, EACH, *given, offsets, columns, values)
         if self.names is not None:
             columns[:] = self.names[columns]

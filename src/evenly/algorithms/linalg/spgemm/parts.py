@@ -1,8 +1,9 @@
 """Rows on the CPU: made one after the other in sums for all columns, which the rows of a part share (Gustavson 1978).
 
-A bit map tells which columns a row has. If the row has as many products as the map has words, the whole map is walked.
-Else the row keeps a list of its columns. A few of them are sorted. Many are found in order by two maps above the first,
-of the words that are not 0: as in a tree of 64 branches. What a row leaves behind is cleared as it is found.
+To count, a row marks its columns with its number, so that nothing has to be cleared. To fill in, a bit map tells which
+columns a row has. If the row has as many products as the map has words, the whole map is walked. Else the row keeps a
+list of its columns. A few of them are sorted. Many are found in order by two maps above the first, of the words that
+are not 0: as in a tree of 64 branches. What a row leaves behind is cleared as it is found.
 """
 
 from __future__ import annotations
@@ -43,42 +44,17 @@ def count_row_products(A, B, products):
 
 
 @ev.kernel
-def count_parts(P, starts, A, B, before, width, counts):
-    """counts[row]: how many different columns its products have. starts: the first row of each part of P.
-
-    before: the products before each row.
-    """
+def count_parts(P, starts, A, B, width, counts):
+    """counts[row]: how many different columns its products have. starts: the first row of each part of P."""
     for part in P.tiles():
-        seen = ev.scratch((width + 63) // 64, np.uint64)
-        touched = ev.scratch((width + 63) // 64 + 1, np.int32)  # its words, and room for one more
+        marks = ev.scratch(width, np.int32)  # of each column, the last row that has it, from 1
         for row in range(starts[part], starts[part + 1]):
-            count, words, word = 0, 0, np.uint64(0)
-            if is_full(len(seen), before[row + 1] - before[row]):
-                last = 0
-                for k in range(A.begin(row), A.end(row)):
-                    for t in range(B.begin(A.column(k)), B.end(A.column(k))):
-                        column = B.column(t)
-                        if column >> 6 != last:
-                            seen[last] = word
-                            last = column >> 6
-                            word = seen[last]
-                        word |= bit(column)
-                seen[last] = word
-                for i in range(len(seen)):
-                    count += ev.popcount(seen[i])
-                    seen[i] = 0
-            else:
-                for k in range(A.begin(row), A.end(row)):
-                    for t in range(B.begin(A.column(k)), B.end(A.column(k))):
-                        column = B.column(t)
-                        word = seen[column >> 6]
-                        if word & bit(column) == 0:
-                            touched[words] = column >> 6
-                            words += 1 if word == 0 else 0
-                            seen[column >> 6] = word | bit(column)
-                            count += 1
-                for i in range(words):
-                    seen[touched[i]] = 0
+            count, mark = 0, np.int32(row - starts[part] + 1)
+            for k in range(A.begin(row), A.end(row)):
+                for t in range(B.begin(A.column(k)), B.end(A.column(k))):
+                    column = B.column(t)
+                    count += 1 if marks[column] != mark else 0
+                    marks[column] = mark
             counts[row] = count
 
 
