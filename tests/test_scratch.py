@@ -373,6 +373,34 @@ def test_arrays_of_constant_length_get_the_shared_memory_that_they_need(
 
 
 @ev.kernel
+def of_items(B, x, y):
+    """Each item's numbers in reverse, through an array of constant length and one of computed length."""
+    for item in B.items():
+        first, last = B.item_begin(item), B.item_end(item)
+        h, g = ev.scratch(40, np.float32), ev.scratch(last - first, np.float32)
+        for row in B.tiles(item):
+            h[ev.distinct(last - 1 - row)] = x[row]
+        for row in B.tiles(item):
+            g[row - first] = h[row - first]
+        for row in B.tiles(item):
+            y[row] = g[row - first]
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+def test_arrays_of_constant_length_of_items(target: str) -> None:
+    """They get the shared memory that they need; stores at distinct places are plain."""
+    B = ev.batch([sp.eye_array(n, dtype=np.float32).tocsr() for n in (3, 1, 40)])
+    x, y = np.arange(44, dtype=np.float32), np.zeros(44, np.float32)
+    schedule = ev.Nested(ev.GroupMapped(8, block=64), ev.ThreadMapped(), stage=64)
+    of_items[schedule].on(target)(B, x, y)
+    np.testing.assert_array_equal(y, np.concatenate([part[::-1] for part in B.split(x)]))
+    (code,) = emitted(of_items, (B, x, y), schedule)
+    assert "ev::scratch<0, 1280, 64, true>" in code.source
+    assert "ev::scratch<1, 64, 64>" in code.source
+    assert "store_contended" not in code.source and "atomic_load" not in code.source
+
+
+@ev.kernel
 def promised(A, order, x, y):
     for row in A.tiles():
         for k in A.atoms(row):
@@ -391,9 +419,18 @@ def test_updates_at_indices_that_the_kernel_says_are_distinct(schedule: str, tar
     np.testing.assert_array_equal(y, wanted)
 
 
+@ev.kernel
+def stored(A, order, x, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            y[ev.distinct(order[k])] = x[k]
+
+
 @pytest.mark.simt
 def test_simt_finds_a_broken_promise() -> None:
     A, x, _ = constant_case()
     order = np.zeros(A.num_atoms, np.int64)
     with pytest.raises(ev.SimtError, match="data race on array y"):
         promised["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))
+    with pytest.raises(ev.SimtError, match="data race on array y"):
+        stored["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))

@@ -110,8 +110,9 @@ def rank(condition: Any) -> Any:
 def distinct(i: Any) -> Any:
     """Return the integer `i`, and promise that all lanes, atoms or tiles of the loop around have different ones.
 
-    So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. evenly takes your word for it. Where
-    it is broken, an update may be lost; target `simt` reports that, unless equal numbers are stored.
+    So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. A store at such an index is a plain
+    one, where the compiler would otherwise have to expect others there. evenly takes your word for it. Where it is
+    broken, an update may be lost; target `simt` reports that, unless equal numbers are stored.
     """
     return i
 

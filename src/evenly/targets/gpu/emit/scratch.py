@@ -26,9 +26,8 @@ class Shares:
 
     block: the threads of a block. arrays: the scratch arrays of a tile, or of an item.
     team: what the threads of a tile are called in the emitted code; "" if a thread owns it alone.
-    each: the bytes of shared memory of a block for each array; None: what arrays need whose lengths are constants, and
-    otherwise an equal part of SHARED.
     needs: the bytes of a block's shared memory for arrays whose lengths are constants, if they all fit.
+    each: the bytes of shared memory of a block for each other array; None: an equal part of SHARED.
     """
 
     block: int = 0
@@ -49,10 +48,10 @@ class Shares:
 
     def of(self, a: ir.Array) -> int:
         """Return the bytes of a block's shared memory for an array."""
-        if self.each is not None:
-            return self.each
         if a.path in self.needs:
             return self.needs[a.path]
+        if self.each is not None:
+            return self.each
         others = len(self.arrays) - len(self.needs)
         return max(SHARED - sum(self.needs.values()), 0) // others
 

@@ -1,0 +1,69 @@
+"""Keys as signed integers of the same order, which GPUs compare in one instruction."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+import evenly as ev
+from evenly import kit
+
+# The bits of infinity, of floats of so many bytes. Greater ones, without the sign, are NaN.
+INFINITY = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF << 52}
+INFINITY_OF_BFLOAT16 = 0x7F80
+
+
+def type_of(keys: Any) -> Any:
+    """Return the type of the codes of these keys."""
+    return np.int64 if kit.dtype(keys).itemsize == 8 else np.int32
+
+
+def coding(keys: Any, descending: bool) -> tuple[Any, Any]:
+    """Return two functions for kernels: the code of a key's bits; the bits of key k, whose code is given.
+
+    Bits are those of `kit.as_integers`. Codes ascend in the order asked for. All NaN have the greatest code, and both
+    zeros the code 0.
+    """
+    held = kit.dtype(keys)
+    if held.kind in "iub":
+        T = type_of(keys)
+        unsigned = held.kind == "u" and held.itemsize == np.dtype(T).itemsize
+        return of_integers(T, np.iinfo(T).min if unsigned else 0, descending)
+    infinity = INFINITY[held.itemsize] if held.kind == "f" else INFINITY_OF_BFLOAT16
+    return of_floats(type_of(keys), 8 * held.itemsize, infinity, descending)
+
+
+@functools.cache
+def of_integers(T: Any, lowest: int, descending: bool) -> tuple[Any, Any]:
+    @ev.func
+    def code_of(bits):
+        code = T(bits) ^ T(lowest)
+        return ~code if descending else code
+
+    @ev.func
+    def bits_of(code, bits, k):
+        return (~code if descending else code) ^ T(lowest)
+
+    return code_of, bits_of
+
+
+@functools.cache
+def of_floats(T: Any, width: int, infinity: int, descending: bool) -> tuple[Any, Any]:
+    most, sign = 2 ** (width - 1) - 1, -(2 ** (width - 1))
+    last = int(np.iinfo(T).max)
+
+    @ev.func
+    def code_of(bits):
+        size = T(bits) & T(most)
+        code = size if (bits >= 0) != descending else -size
+        return T(last) if size > infinity else code
+
+    @ev.func
+    def bits_of(code, bits, k):
+        size = abs(code)
+        found = size if (code >= 0) != descending else size | T(sign)
+        return T(bits[k]) if code == 0 or code == last else found
+
+    return code_of, bits_of
