@@ -15,7 +15,6 @@ from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
 from evenly.algorithms.ragged.segment_sort.bins import EACH, TEAMS
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, sorting
-from evenly.algorithms.ragged.segment_sort.codes import coding, type_of
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
 from evenly.algorithms.ragged.segment_sort.passes import merging as merging_parts
@@ -122,9 +121,9 @@ def test_the_reference_of_every_bin(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("dtype", ["float32", *OTHERS])
 def test_codes_have_the_order_of_keys(dtype: str) -> None:
     x = nasty(dtype, 60)
-    bits, T = kit.as_integers(x), type_of(x)
+    bits, T = kit.as_integers(x), kit.code_type(x)
     for descending in False, True:
-        code_of, bits_of = coding(x, descending)
+        code_of, bits_of = kit.coding(x, descending)
         with np.errstate(over="ignore"):
             codes = [T(code_of(b)) for b in bits]
             again = [bits_of(c, bits, k) for k, c in enumerate(codes)]
@@ -149,7 +148,7 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
-    given_ = size, each, type_of(x), coding(x, False)
+    given_ = size, each, kit.code_type(x), kit.coding(x, False)
     find, merge = merging_parts(*given_, np.int32)
     own, done, spare = (which, which, offsets), np.int32(0), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)

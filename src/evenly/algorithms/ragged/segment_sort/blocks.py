@@ -85,7 +85,7 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     """Return the kernel that sorts lists of at most size * each elements, or such parts of longer lists.
 
     size: the threads of a team. each: how many elements a thread has, odd: neighbours then read different banks.
-    T, coding: as of `codes.py`.
+    T, coding: as of `kit.coding`.
     """
     code_of, bits_of = coding
     room = size * each + 1  # a thread that has used up both runs looks at one more

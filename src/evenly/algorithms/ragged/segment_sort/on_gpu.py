@@ -11,7 +11,6 @@ from evenly import kit
 
 from .bins import EACH, SHORT, TEAMS, Bins
 from .blocks import Teams, sorting
-from .codes import coding, type_of
 from .merged import counting
 from .passes import merging
 
@@ -37,14 +36,14 @@ def sort_on_gpu(
     """
     if not len(keys):
         return
-    T = type_of(keys)
+    T = kit.code_type(keys)
     teams = teams or TEAMS[np.dtype(T).itemsize]
     bins = Bins(R, (short, *(size * each for size, each in teams)), target)
     lists, parts, greatest = bins.survey
     if lists[0]:
         schedule = ev.GroupMapped(8) if greatest <= short and kit.alike(R) else "auto"
         counting(descending)[schedule].on(target)(R, keys, short, sorted_, order)
-    given = T, coding(keys, descending)
+    given = T, kit.coding(keys, descending)
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:

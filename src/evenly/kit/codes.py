@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-import evenly as ev
-from evenly import kit
+from evenly.kit.operands import dtype
+from evenly.language.func import func
 
 # The bits of infinity, of floats of so many bytes. Greater ones, without the sign, are NaN.
 INFINITY = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF << 52}
 INFINITY_OF_BFLOAT16 = 0x7F80
 
 
-def type_of(keys: Any) -> Any:
+def code_type(keys: Any) -> Any:
     """Return the type of the codes of these keys."""
-    return np.int64 if kit.dtype(keys).itemsize == 8 else np.int32
+    return np.int64 if dtype(keys).itemsize == 8 else np.int32
 
 
 def coding(keys: Any, descending: bool) -> tuple[Any, Any]:
@@ -26,23 +26,23 @@ def coding(keys: Any, descending: bool) -> tuple[Any, Any]:
     Bits are those of `kit.as_integers`. Codes ascend in the order asked for. All NaN have the greatest code, and both
     zeros the code 0.
     """
-    held = kit.dtype(keys)
+    held = dtype(keys)
     if held.kind in "iub":
-        T = type_of(keys)
+        T = code_type(keys)
         unsigned = held.kind == "u" and held.itemsize == np.dtype(T).itemsize
         return of_integers(T, np.iinfo(T).min if unsigned else 0, descending)
     infinity = INFINITY[held.itemsize] if held.kind == "f" else INFINITY_OF_BFLOAT16
-    return of_floats(type_of(keys), 8 * held.itemsize, infinity, descending)
+    return of_floats(code_type(keys), 8 * held.itemsize, infinity, descending)
 
 
 @functools.cache
 def of_integers(T: Any, lowest: int, descending: bool) -> tuple[Any, Any]:
-    @ev.func
+    @func
     def code_of(bits):
         code = T(bits) ^ T(lowest)
         return ~code if descending else code
 
-    @ev.func
+    @func
     def bits_of(code, bits, k):
         return (~code if descending else code) ^ T(lowest)
 
@@ -54,13 +54,13 @@ def of_floats(T: Any, width: int, infinity: int, descending: bool) -> tuple[Any,
     most, sign = 2 ** (width - 1) - 1, -(2 ** (width - 1))
     last = int(np.iinfo(T).max)
 
-    @ev.func
+    @func
     def code_of(bits):
         size = T(bits) & T(most)
         code = size if (bits >= 0) != descending else -size
         return T(last) if size > infinity else code
 
-    @ev.func
+    @func
     def bits_of(code, bits, k):
         size = abs(code)
         found = size if (code >= 0) != descending else size | T(sign)
