@@ -401,6 +401,28 @@ def test_arrays_of_constant_length_of_items(target: str) -> None:
 
 
 @ev.kernel
+def half_stored(A, y):
+    for row in A.tiles():
+        h = ev.scratch(64, np.int32, zeros=False)
+        for k in A.atoms(row):
+            if k % 2 == 0:
+                h[k - A.begin(row)] = A.column(k)
+        y[row] = h[0]
+
+
+def test_elements_that_nothing_is_known_of() -> None:
+    """Where nothing is said, they are zero. The reference and simt find a kernel that reads one before it stores it."""
+    A = ev.csr((np.ones(4, np.float32), np.int32([5, 6, 7, 8]), np.int32([0, 3, 4])), shape=(2, 9))
+    y = np.zeros(2, np.int32)
+    half_stored["thread_mapped"].on("python")(A, y)
+    assert y[0] == 5 and y[1] not in (0, 8)
+    (code,) = emitted(half_stored, (A, y), OWNED["group 8"])
+    assert ", true, false>(team" in code.source
+    with pytest.raises(ev.SimtError, match="was not written|not been written|uninitiali[sz]ed|never written"):
+        half_stored["warp_mapped"].on("simt")(A, y)
+
+
+@ev.kernel
 def promised(A, order, x, y):
     for row in A.tiles():
         for k in A.atoms(row):

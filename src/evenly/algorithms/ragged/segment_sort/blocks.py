@@ -88,7 +88,7 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     T, coding: as of `kit.coding`.
     """
     code_of, bits_of = coding
-    room = size * each + 1  # a thread that has used up both runs looks at one more
+    room = size * each + 1  # behind the last run is one more, which is looked at
     last = int(np.iinfo(T).max)
     share = np.int32(each)
     most = np.int32(size * each)
@@ -110,8 +110,9 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                 first += parts[item] * most
             n = np.int32(min(stop - first, size * each))
             shares = (n + share - np.int32(1)) // share
-            a, b = ev.scratch(room, T), ev.scratch(room, T)
-            at_a, at_b = ev.scratch(room, np.int16), ev.scratch(room, np.int16)
+            a, b = ev.scratch(room, T, zeros=False), ev.scratch(room, T, zeros=False)
+            at_a = ev.scratch(room, np.int16, zeros=False)
+            at_b = ev.scratch(room, np.int16, zeros=False)
             for tile in B.tiles(item):  # neighbours read side by side
                 thread = np.int32(tile - B.item_begin(item))
                 for i in range(each):
@@ -136,6 +137,8 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     for i in range(each):
                         b[ev.distinct(begin + i)] = keys[i]
                         at_b[ev.distinct(begin + i)] = at[i]
+                    if thread == shares - 1:
+                        b[ev.distinct(begin + each)] = T(last)
             width = np.int32(1)  # of runs, in shares
             while width < shares:
                 for tile in B.tiles(item):
@@ -157,6 +160,8 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                         for s in range(each):
                             a[ev.distinct(place + s)] = keys[s]
                             at_a[ev.distinct(place + s)] = at[s]
+                        if thread == shares - 1:
+                            a[ev.distinct(place + each)] = T(last)
                 width *= 2
                 if width < shares:
                     for tile in B.tiles(item):
@@ -178,6 +183,8 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                             for s in range(each):
                                 b[ev.distinct(place + s)] = keys[s]
                                 at_b[ev.distinct(place + s)] = at[s]
+                            if thread == shares - 1:
+                                b[ev.distinct(place + each)] = T(last)
                     width *= 2
             odd = passes_of(shares) % 2 == 1
             for tile in B.tiles(item):

@@ -83,8 +83,9 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any
                 after = middle - begin if to + n == end else found[item + 1]
                 ahead = np.int32(after - before)  # so many are from the first run
                 from_a, from_b = begin + before, middle + (to - begin - before) - ahead
-                codes, positions = ev.scratch(room + 1, T), ev.scratch(room + 1, P)
-                at = ev.scratch(room + 1, np.int16)
+                codes = ev.scratch(room, T, zeros=False)
+                positions = ev.scratch(room, P, zeros=False)
+                at = ev.scratch(room, np.int16, zeros=False)
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))
                     for i in range(each):
@@ -99,12 +100,12 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any
                     if place < n:
                         i = merge_path(codes, np.int32(0), ahead, n, place)
                         j = ahead + place - i
-                        x, y = codes[i], codes[j]
+                        x, y = codes[min(i, n - 1)], codes[min(j, n - 1)]
                         for s in range(each):
                             is_i = first_is_next(x, i, ahead, y, j, n)
                             at[ev.distinct(place + s)] = i if is_i else j
                             i, j = i + (1 if is_i else 0), j + (0 if is_i else 1)
-                            z = codes[min(i if is_i else j, n)]
+                            z = codes[min(i if is_i else j, n - 1)]
                             x, y = z if is_i else x, y if is_i else z
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))

@@ -41,7 +41,8 @@ class Shares:
         a, length = s.array, text.expr(ir.Cast(s.length, WEAK_INT))
         name, room = text.array(a), text.extent(a, 0)
         kind = f"{self.arrays.index(a)}, {self.of(a) if self.team else 0}, {self.block}"
-        kind += ", true" if a.path in self.needs else ""
+        kind += ", true" if a.path in self.needs else ", false" if not s.zeros else ""
+        kind += "" if s.zeros else ", false"
         team = self.team or f"ev::group<1, {self.block}>()"
         made = f"ev::scratch<{kind}>({team}, {pointer(name)}, {room}, {length})"
         return f"const ev::out<{ctype(a.dtype)}> {name}({made});"
