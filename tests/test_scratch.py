@@ -418,7 +418,9 @@ def test_elements_that_nothing_is_known_of() -> None:
     assert y[0] == 5 and y[1] not in (0, 8)
     (code,) = emitted(half_stored, (A, y), OWNED["group 8"])
     assert ", true, false>(team" in code.source
-    with pytest.raises(ev.SimtError, match="was not written|not been written|uninitiali[sz]ed|never written"):
+    with pytest.raises(
+        ev.SimtError, match="was not written|not been written|uninitiali[sz]ed|never written"
+    ):
         half_stored["warp_mapped"].on("simt")(A, y)
 
 

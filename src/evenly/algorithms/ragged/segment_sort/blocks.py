@@ -67,11 +67,11 @@ def first_is_next(x, i, middle, y, j, end):
 
 
 @ev.func
-def runs_of(thread, width, shares, share):
+def runs_of(thread, width, used, share):
     """Where two runs, of `width` shares each, begin, meet and end, and the place at which a thread begins to merge."""
     begin = (thread & -(2 * width)) * share
-    middle = min(begin + width * share, shares * share)
-    return begin, middle, min(middle + width * share, shares * share), thread * share
+    middle = min(begin + width * share, used)
+    return begin, middle, min(middle + width * share, used), thread * share
 
 
 @ev.func
@@ -88,10 +88,13 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     T, coding: as of `kit.coding`.
     """
     code_of, bits_of = coding
-    room = size * each + 1  # behind the last run is one more, which is looked at
+    room = size * each
+    # What the teams of a block have lies side by side if each part is a multiple of 16 bytes. Then neighbouring threads
+    # have different banks, whatever their teams are.
+    A = np.int16 if room % 8 == 0 else np.int32
     last = int(np.iinfo(T).max)
     share = np.int32(each)
-    most = np.int32(size * each)
+    most = np.int32(room)
 
     @ev.kernel
     def sort(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
@@ -104,15 +107,14 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
             first, stop = offsets[t], offsets[t + 1]
             aside = False
             if parts is not None:
-                aside = (
-                    passes_of(np.int32((stop - first + size * each - 1) // (size * each))) % 2 == 1
-                )
+                aside = passes_of(np.int32((stop - first + room - 1) // room)) % 2 == 1
                 first += parts[item] * most
-            n = np.int32(min(stop - first, size * each))
+            n = np.int32(min(stop - first, room))
             shares = (n + share - np.int32(1)) // share
+            used = shares * share  # behind n are keys that come after all others
             a, b = ev.scratch(room, T, zeros=False), ev.scratch(room, T, zeros=False)
-            at_a = ev.scratch(room, np.int16, zeros=False)
-            at_b = ev.scratch(room, np.int16, zeros=False)
+            at_a = ev.scratch(room, A, zeros=False)
+            at_b = ev.scratch(room, A, zeros=False)
             for tile in B.tiles(item):  # neighbours read side by side
                 thread = np.int32(tile - B.item_begin(item))
                 for i in range(each):
@@ -137,54 +139,48 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     for i in range(each):
                         b[ev.distinct(begin + i)] = keys[i]
                         at_b[ev.distinct(begin + i)] = at[i]
-                    if thread == shares - 1:
-                        b[ev.distinct(begin + each)] = T(last)
             width = np.int32(1)  # of runs, in shares
             while width < shares:
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))
                     if thread < shares:
-                        begin, middle, end, place = runs_of(thread, width, shares, share)
+                        begin, middle, end, place = runs_of(thread, width, used, share)
                         i = begin + merge_path(b, begin, middle, end, place - begin)
                         j = middle + place - i
-                        x, y = b[i], b[j]
+                        x, y = b[min(i, used - 1)], b[min(j, used - 1)]
                         keys, at = ev.local(each, T), ev.local(each, np.int32)
                         for s in range(each):
                             ahead = first_is_next(x, i, middle, y, j, end)
                             keys[s], at[s] = x if ahead else y, i if ahead else j
                             i, j = i + (1 if ahead else 0), j + (0 if ahead else 1)
-                            z = b[i if ahead else j]
+                            z = b[min(i if ahead else j, used - 1)]
                             x, y = z if ahead else x, y if ahead else z
                         for s in range(each):
                             at[s] = at_b[at[s]]
                         for s in range(each):
                             a[ev.distinct(place + s)] = keys[s]
                             at_a[ev.distinct(place + s)] = at[s]
-                        if thread == shares - 1:
-                            a[ev.distinct(place + each)] = T(last)
                 width *= 2
                 if width < shares:
                     for tile in B.tiles(item):
                         thread = np.int32(tile - B.item_begin(item))
                         if thread < shares:
-                            begin, middle, end, place = runs_of(thread, width, shares, share)
+                            begin, middle, end, place = runs_of(thread, width, used, share)
                             i = begin + merge_path(a, begin, middle, end, place - begin)
                             j = middle + place - i
-                            x, y = a[i], a[j]
+                            x, y = a[min(i, used - 1)], a[min(j, used - 1)]
                             keys, at = ev.local(each, T), ev.local(each, np.int32)
                             for s in range(each):
                                 ahead = first_is_next(x, i, middle, y, j, end)
                                 keys[s], at[s] = x if ahead else y, i if ahead else j
                                 i, j = i + (1 if ahead else 0), j + (0 if ahead else 1)
-                                z = a[i if ahead else j]
+                                z = a[min(i if ahead else j, used - 1)]
                                 x, y = z if ahead else x, y if ahead else z
                             for s in range(each):
                                 at[s] = at_a[at[s]]
                             for s in range(each):
                                 b[ev.distinct(place + s)] = keys[s]
                                 at_b[ev.distinct(place + s)] = at[s]
-                            if thread == shares - 1:
-                                b[ev.distinct(place + each)] = T(last)
                     width *= 2
             odd = passes_of(shares) % 2 == 1
             for tile in B.tiles(item):
