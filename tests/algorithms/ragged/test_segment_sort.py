@@ -25,8 +25,8 @@ from tests.batteries import array, layout_batteries
 from tests.emitting import emitted
 
 # Small teams, so that short lists fill every bin: at most 4 elements, 6, 9, ..., 96, and parts of 96.
-SMALL = ((2, 3), (3, 3), (4, 3), (8, 3), (16, 3), (24, 3), (32, 3))
-LENGTHS = [0, 1, 4, 5, 6, 7, 9, 10, 24, 47, 48, 49, 72, 73, 96, 97, 192, 193, 500, 0]
+SMALL = ((2, 3), (3, 3), (4, 3), (4, 5), (8, 3), (16, 3), (24, 3), (32, 3))
+LENGTHS = [0, 1, 4, 5, 6, 7, 9, 10, 20, 21, 24, 47, 48, 49, 72, 73, 96, 97, 192, 193, 500, 0]
 
 
 @pytest.fixture

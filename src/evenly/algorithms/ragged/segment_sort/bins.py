@@ -11,13 +11,13 @@ import evenly as ev
 from evenly import kit
 
 EACH = ev.ThreadMapped()  # a thread for each list
-SHORT = 32  # lists of at most so many elements are sorted by counting
+SHORT = 16  # lists of at most so many elements are sorted by counting
 
 # The threads of a team, and how many elements each has, for codes of 4 and of 8 bytes: what both sort together fits in
 # the shared memory of a block. Longer lists than the last team sorts are merged from parts of that length.
 TEAMS = {
-    4: ((4, 15), (8, 15), (16, 15), (32, 15), (96, 11), (128, 15), (256, 13)),
-    8: ((4, 15), (8, 15), (16, 15), (32, 15), (64, 15), (96, 13), (128, 15)),
+    4: ((4, 9), (4, 15), (8, 15), (16, 15), (32, 15), (96, 11), (128, 15), (256, 13)),
+    8: ((4, 9), (4, 15), (8, 15), (16, 15), (32, 15), (64, 15), (96, 13), (128, 15)),
 }
 
 
@@ -35,11 +35,11 @@ class Survey(NamedTuple):
 @functools.cache
 def surveying(limits: tuple[int, ...]) -> Any:
     """Return the kernel that counts the lists of each bin, and the parts of long ones."""
-    l0, l1, l2, l3, l4, l5, l6, room = limits
+    l0, l1, l2, l3, l4, l5, l6, l7, room = limits
 
     @ev.kernel
     def survey(E, offsets, found):
-        a, b, c, d, e, f, g, h, i = 0, 0, 0, 0, 0, 0, 0, 0, 0
+        a, b, c, d, e, f, g, h, i, j = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         parts, greatest = 0, 0
         for t in E.tiles():
             n = offsets[t + 1] - offsets[t]
@@ -50,13 +50,14 @@ def surveying(limits: tuple[int, ...]) -> Any:
             e += 1 if l3 < n <= l4 else 0
             f += 1 if l4 < n <= l5 else 0
             g += 1 if l5 < n <= l6 else 0
-            h += 1 if l6 < n <= room else 0
-            i += 1 if room < n else 0
+            h += 1 if l6 < n <= l7 else 0
+            i += 1 if l7 < n <= room else 0
+            j += 1 if room < n else 0
             parts += (n + room - 1) // room if room < n else 0
             greatest = max(greatest, n)
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
-        found[5], found[6], found[7], found[8] = f, g, h, i
-        found[9], found[10] = parts, greatest
+        found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
+        found[10], found[11] = parts, greatest
 
     return survey
 
@@ -96,7 +97,7 @@ class Bins:
 
     def __init__(self, R: Any, limits: tuple[int, ...], target: str) -> None:
         self.R, self.limits, self.target = R, limits, target
-        found = kit.empty(R.offsets, (11,), np.int64)
+        found = kit.empty(R.offsets, (12,), np.int64)
         surveying(limits)[EACH].on(target)(kit.each(R.num_tiles), R.offsets, found)
         *lists, parts, greatest = kit.to_numpy(found).tolist()
         self.survey = Survey(tuple(lists), parts, greatest)
