@@ -9,7 +9,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .bins import EACH, SHORT, TEAMS, Bins
+from .bins import SHORT, TEAMS, Bins
 from .blocks import Teams, sorting
 from .merged import counting
 from .passes import merging
@@ -53,19 +53,13 @@ def sort_on_gpu(
     if not parts:
         return
     size, each = teams[-1]
-    items, own = Teams(parts, size), bins.parts()
+    own = Teams(parts, size), *bins.parts(), R.offsets
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
-    sorting(size, each, *given)[schedule_of(size)].on(target)(
-        items, *own, R.offsets, *arrays, spare, spare_order
-    )
+    aside = *arrays, spare, spare_order
+    sorting(size, each, *given)[schedule_of(size)].on(target)(*own, *aside)
     position: Any = kit.dtype(order).type
-    find, merge = merging(size, each, *given, position)
+    merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
     for done in range((-(-greatest // (size * each)) - 1).bit_length()):
-        find[EACH].on(target)(
-            kit.each(parts), *own, R.offsets, np.int32(done), arrays[1], spare, found
-        )
-        merge[schedule_of(size)].on(target)(
-            items, *own, R.offsets, np.int32(done), found, *arrays, spare, spare_order
-        )
+        merge(*own, *aside, kit.each(parts), np.int32(done), found)

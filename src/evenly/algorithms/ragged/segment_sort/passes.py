@@ -35,8 +35,8 @@ def remaining(first, stop, room, done):
 
 
 @functools.cache
-def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any]:
-    """Return two kernels: one finds where teams begin in both runs, the other merges.
+def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
+    """Return the kernel of a pass: it finds where teams begin in both runs, then merges.
 
     P: the type of positions. Others: as of `blocks.sorting`.
     """
@@ -49,8 +49,11 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any
         return T(spare[k]) if aside else T(sorted_[k])
 
     @ev.kernel
-    def find(E, lists, parts, offsets, done, sorted_, spare, found):
-        """found[item]: how many elements of the first run come before the item's part of the merged run."""
+    def merge(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found):
+        """E: the items. found[item]: how many elements of the first run come before the item's part of the merged one.
+
+        The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
+        """
         runs = np.int32(1) << done
         for item in E.tiles():
             t, part = lists[item], parts[item]
@@ -66,11 +69,6 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any
                     y = code_at(sorted_, spare, left % 2 == 1, middle + at - 1 - half)
                     low, high = half + 1 if x <= y else low, high if x <= y else half
                 found[item] = low
-
-    @ev.kernel
-    def merge(B, lists, parts, offsets, done, found, bits, sorted_, order, spare, spare_order):
-        """The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there."""
-        runs = np.int32(1) << done
         for item in B.items():
             t, part = lists[item], parts[item]
             first, stop = offsets[t], offsets[t + 1]
@@ -123,4 +121,4 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> tuple[Any, Any
                                 spare[ev.distinct(to + place)] = code
                                 spare_order[ev.distinct(to + place)] = where
 
-    return find, merge
+    return merge
