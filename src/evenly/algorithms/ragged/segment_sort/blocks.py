@@ -75,6 +75,12 @@ def runs_of(thread, width, used, share):
 
 
 @ev.func
+def parts_of(first, stop, room):
+    """How many parts of at most `room` elements a list has, which has some."""
+    return np.int32((stop - first - 1) // room) + np.int32(1)
+
+
+@ev.func
 def passes_of(parts):
     """How many times neighbouring runs are merged, two at a time, until so many are one."""
     return np.int32(32) - ev.clz(parts - np.int32(1)) if parts > 1 else 0
@@ -107,7 +113,7 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
             first, stop = offsets[t], offsets[t + 1]
             aside = False
             if parts is not None:
-                aside = passes_of(np.int32((stop - first + room - 1) // room)) % 2 == 1
+                aside = passes_of(parts_of(first, stop, room)) % 2 == 1
                 first += parts[item] * most
             n = np.int32(min(stop - first, room))
             shares = (n + share - np.int32(1)) // share

@@ -14,7 +14,7 @@ import numpy as np
 
 import evenly as ev
 
-from .blocks import first_is_next, merge_path, passes_of
+from .blocks import first_is_next, merge_path, parts_of, passes_of
 
 
 @ev.func
@@ -24,14 +24,14 @@ def runs_around(first, stop, part, room, runs):
     They are one run if they begin where they meet.
     """
     begin = first + (part & -(2 * runs)) * room
-    middle = min(begin + runs * room, stop)
-    return begin, middle, min(middle + runs * room, stop)
+    middle = begin + min(runs * room, stop - begin)
+    return begin, middle, middle + min(runs * room, stop - middle)
 
 
 @ev.func
 def remaining(first, stop, room, done):
     """How many passes a list still needs after so many; its elements lie in `spare` where that is odd."""
-    return passes_of(np.int32((stop - first + room - 1) // room)) - done
+    return passes_of(parts_of(first, stop, room)) - done
 
 
 @functools.cache
