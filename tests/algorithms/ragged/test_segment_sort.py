@@ -14,10 +14,11 @@ import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
 from evenly.algorithms.ragged.segment_sort.bins import TEAMS
-from evenly.algorithms.ragged.segment_sort.blocks import Teams, sorting
+from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
 from evenly.algorithms.ragged.segment_sort.passes import merging as merging_parts
+from evenly.algorithms.ragged.segment_sort.passes import runs_around
 from evenly.runtime.bound import Bound
 from tests.algorithms.cases import FLOATS, keys
 from tests.algorithms.conftest import by_kernels
@@ -90,6 +91,16 @@ def test_nasty_lengths() -> None:
 
 
 @pytest.mark.simt
+def test_every_order_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_kernels(monkeypatch)
+    on = Bound.on
+    monkeypatch.setattr(Bound, "on", lambda self, target, **_: on(self, "simt", seeds=range(5)))
+    offsets = lists_of([300, 5, 30, 97, 47, 0, 9, 193])
+    x = keys("float32", int(offsets[-1]))
+    check(sort_small(x, offsets), x, offsets)
+
+
+@pytest.mark.simt
 @pytest.mark.usefixtures("as_on_gpus")
 @pytest.mark.parametrize("length", [3, 48, 96, 97])
 def test_all_lists_in_one_bin(length: int) -> None:
@@ -141,6 +152,35 @@ def test_element_by_element(descending: bool, position: Any, target: str) -> Non
     sort = merging(descending, position).on(target)
     sort(ev.ragged(offsets), x, position(16), found, order, *spare)
     check((found, order), x, offsets, descending)
+
+
+def test_places_of_parts_stay_within_32_bits() -> None:
+    stop, room = np.int32(2**31 - 1), 3328
+    parts = int(parts_of(np.int32(0), stop, room))
+    assert parts == -(-(2**31 - 1) // room)
+    with np.errstate(over="raise"):
+        for passes in range(int(passes_of(np.int32(parts)))):
+            part, runs = np.int32(parts - 1), np.int32(1) << np.int32(passes)
+            begin, middle, end = runs_around(np.int32(0), stop, part, room, runs)
+            assert 0 <= begin < stop and begin <= middle <= end == stop
+
+
+@pytest.mark.simt
+def test_what_memory_has_to_do() -> None:
+    """Of a thousand elements, each: bytes once, and what shared memory is asked for (benchmarks/notes/ragged.md)."""
+    n, (size, each) = 1000, TEAMS[4][5]
+    x = np.random.default_rng(0).random(2 * n).astype(np.float32)
+    given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
+    kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
+    args = Teams(2, size), None, None, lists_of([n, n]), *given_, None, None
+    plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
+    (counted,) = plan.counters()
+    found = {name: total / (2 * n) for name, total in counted.totals.items()}
+    assert found["global_load_sectors"] < 1.1 / 8
+    assert found["global_store_sectors"] == 2 / 8
+    assert 32 * found["shared_load_wavefronts"] < 75
+    assert 32 * found["shared_store_wavefronts"] < 26
+    assert counted.totals["syncs"] <= 14 * len(counted.per_warp)
 
 
 # ---- what is compiled ------------------------------------------------------------------------------
