@@ -24,7 +24,7 @@ def coding(keys: Any, descending: bool) -> tuple[Any, Any]:
     """Return two functions for kernels: the code of a key's bits; the bits of key k, whose code is given.
 
     Bits are those of `kit.as_integers`. Codes ascend in the order asked for. All NaN have the greatest code, and both
-    zeros the code 0.
+    zeros the code 0. Codes fit into integers as wide as the keys.
     """
     held = dtype(keys)
     if held.kind in "iub":
@@ -52,18 +52,17 @@ def of_integers(T: Any, lowest: int, descending: bool) -> tuple[Any, Any]:
 @functools.cache
 def of_floats(T: Any, width: int, infinity: int, descending: bool) -> tuple[Any, Any]:
     most, sign = 2 ** (width - 1) - 1, -(2 ** (width - 1))
-    last = int(np.iinfo(T).max)
 
     @func
     def code_of(bits):
         size = T(bits) & T(most)
         code = size if (bits >= 0) != descending else -size
-        return T(last) if size > infinity else code
+        return T(most) if size > infinity else code
 
     @func
     def bits_of(code, bits, k):
         size = abs(code)
         found = size if (code >= 0) != descending else size | T(sign)
-        return T(bits[k]) if code == 0 or code == last else found
+        return T(bits[k]) if code == 0 or code == most else found
 
     return code_of, bits_of

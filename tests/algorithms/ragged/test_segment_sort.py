@@ -141,6 +141,8 @@ def test_codes_have_the_order_of_keys(dtype: str) -> None:
         order = sorted(range(len(x)), key=lambda k: (codes[k], k))
         assert order == _order(kit.numbers(x), descending).tolist()
         assert np.array(again).astype(bits.dtype).tobytes() == bits.tobytes()
+        kept = [T(c) for c in np.array(codes).astype(bits.dtype)]  # by passes over parts
+        assert sorted(range(len(x)), key=lambda k, kept=kept: (kept[k], k)) == order
 
 
 @pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])

@@ -17,7 +17,7 @@ SHORT = 16  # lists of at most so many elements are sorted by counting
 # the shared memory of a block. Longer lists than the last team sorts are merged from parts of that length.
 TEAMS = {
     4: ((4, 9), (4, 15), (8, 15), (16, 15), (32, 15), (96, 11), (128, 15), (256, 13)),
-    8: ((4, 9), (4, 15), (8, 15), (16, 15), (32, 15), (64, 15), (96, 13), (128, 15)),
+    8: ((4, 9), (4, 13), (8, 15), (16, 15), (32, 15), (64, 15), (96, 13), (128, 15)),
 }
 
 
