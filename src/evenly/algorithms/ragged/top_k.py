@@ -31,7 +31,7 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
 
     @ev.func
     def before(a, b):
-        return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
+        return a[0] < b[0] or (a[0] == b[0] and a[1] < b[1])
 
     @ev.func
     def first_of(a, b):

@@ -11,11 +11,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
 import evenly as ev
 
 RUN = 64  # elements that are sorted by counting
+SHORT = 2**29  # of so many elements three runs are numbered in 32 bits
 
 
 @functools.cache
@@ -38,12 +37,12 @@ def placing(descending: bool) -> Any:
     comes = comparing(descending)
 
     @ev.func
-    def place_in_run(keys, first, n, k):
-        """Where the k-th of n elements from keys[first] on goes when they are sorted, counted from 0."""
-        key = keys[first + k]
-        i, place = k - k, k - k
-        while i < n:
-            place += 1 if comes(keys[first + i], key, i < k) else 0
+    def place_in_run(keys, first, last, at):
+        """Where keys[at] goes when keys[first:last] is sorted."""
+        key = keys[at]
+        i, place = first, first
+        while i < last:
+            place += 1 if comes(keys[i], key, i < at) else 0
             i += 1
         return place
 
@@ -51,17 +50,20 @@ def placing(descending: bool) -> Any:
 
 
 @functools.cache
-def counting(descending: bool) -> Any:
-    """Make the kernel that sorts lists of at most `most` elements, and leaves longer ones alone."""
+def counting(descending: bool, position: Any) -> Any:
+    """Make the kernel that sorts lists of at most `most` elements, and leaves longer ones alone.
+
+    position: the integers in which places are computed.
+    """
     place_in_run = placing(descending)
 
     @ev.kernel
     def sort_short(R, keys, most, sorted_, order):
         for t in R.tiles():
-            first, n = R.begin(t), R.end(t) - R.begin(t)
+            first, last = position(R.begin(t)), position(R.end(t))
             for k in R.atoms(t):
-                if n <= most:
-                    place = first + place_in_run(keys, first, np.int32(n), np.int32(k - first))
+                if last - first <= most:
+                    place = place_in_run(keys, first, last, position(k))
                     sorted_[place] = keys[k]
                     order[place] = k
 
@@ -103,7 +105,7 @@ def merging(descending: bool, position: Any) -> Any:
             for k in R.atoms(t):
                 begin, end, at = position(R.begin(t)), position(R.end(t)), position(k)
                 first = begin + ((at - begin) & -run)
-                place = first + place_in_run(keys, first, min(run, end - first), at - first)
+                place = place_in_run(keys, first, min(first + run, end), at)
                 sorted_[place] = keys[k]
                 order[place] = k
         width = run

@@ -37,12 +37,13 @@ def sort_on_gpu(
     if not len(keys):
         return
     T = kit.code_type(keys)
+    position: Any = kit.dtype(order).type
     teams = teams or TEAMS[np.dtype(T).itemsize]
     bins = Bins(R, (short, *(size * each for size, each in teams)), target)
     lists, parts, greatest = bins.survey
     if lists[0]:
         schedule = ev.GroupMapped(8) if greatest <= short and kit.alike(R) else "auto"
-        counting(descending)[schedule].on(target)(R, keys, short, sorted_, order)
+        counting(descending, position)[schedule].on(target)(R, keys, short, sorted_, order)
     given = T, kit.coding(keys, descending)
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
     for i, (size, each) in enumerate(teams, 1):
@@ -58,7 +59,6 @@ def sort_on_gpu(
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
     sorting(size, each, *given)[schedule_of(size)].on(target)(*own, *aside)
-    position: Any = kit.dtype(order).type
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
     for done in range((-(-greatest // (size * each)) - 1).bit_length()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenly import kit
 
-from .merged import RUN, merging
+from .merged import RUN, SHORT, merging
 from .on_gpu import sort_on_gpu
 
 
@@ -53,7 +53,7 @@ def segment_sort(
             sort_on_gpu(keys, R, sorted_, order, bool(descending), target)
         else:
             too = kit.empty(keys, (n,), kit.dtype(keys)), kit.empty(keys, (n,), kit.dtype(order))
-            position = np.int32 if n < 2**31 - RUN else np.int64
+            position = np.int32 if n <= SHORT else np.int64
             sort = merging(bool(descending), position)[schedule].on(target)
             sort(R, keys, position(RUN), sorted_, order, *too)
     moved = tuple(kit.take(x, order) for x in given) or (order,)
