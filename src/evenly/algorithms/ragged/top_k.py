@@ -14,6 +14,7 @@ import evenly as ev
 from evenly import kit
 
 EACH = ev.ThreadMapped()
+EVENLY = ev.MergePath()  # so that nothing is measured of parts
 PART = 4096  # the elements of a part
 FEW = 1024  # so many lists keep a GPU busy, if all are long
 OF_PARTS = ev.Lrb(warp=512)
@@ -128,7 +129,7 @@ def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
     P, L = (ev.ragged(x, num_atoms=kit.entry(x, m), check=False) for x in (first, begins))
     cuts = kit.empty(like, (P.num_atoms + 1,), kit.dtype(like))
     list_of = kit.empty(like, (P.num_atoms,), kit.index_type(m))
-    cut.on(target)(P, R, np.int64(PART), cuts, list_of)
+    cut[EVENLY].on(target)(P, R, np.int64(PART), cuts, list_of)
     S = ev.ragged(cuts, num_atoms=R.num_atoms, check=False)
     return Parts(S, L, list_of, first, kit.empty(like, (L.num_atoms,), positions))
 

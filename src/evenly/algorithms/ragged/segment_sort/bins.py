@@ -11,6 +11,7 @@ import evenly as ev
 from evenly import kit
 
 EACH = ev.ThreadMapped()  # a thread for each list
+EVENLY = ev.MergePath()  # so that nothing is measured of parts
 SHORT = 16  # lists of at most so many elements are sorted by counting
 
 # The threads of a team, and how many elements each has, for codes of 4 and of 8 bytes: what both sort together fits in
@@ -134,5 +135,5 @@ class Bins:
         of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
         list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
         part_of = kit.empty(offsets, (self.survey.parts,), np.int32)
-        number_parts.on(self.target)(of, lists, list_of, part_of)
+        number_parts[EVENLY].on(self.target)(of, lists, list_of, part_of)
         return list_of, part_of
