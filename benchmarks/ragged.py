@@ -1,10 +1,11 @@
 """Shares of the copy rate that functions of `ev.ragged` reach on a GPU, and whole calls beside deterministic PyTorch.
 
-    python benchmarks/ragged.py [shares|calls]      # needs a GPU, CuPy and PyTorch; both unless told
+    python benchmarks/ragged.py [shares|calls|sorts]      # needs a GPU, CuPy and PyTorch; the first two unless told
 
 shares: replayed graphs of three launches, 50 million elements; the share is that of the time in which a copy moves each
 byte once. calls: sorts, top-k, index_add, padding and back of 20 million float32, PyTorch with
-`use_deterministic_algorithms`; on a matrix where lists have one length.
+`use_deterministic_algorithms`; on a matrix where lists have one length. sorts: of the same, sorts and top-k
+alone, with CUB's segmented sort (cuda-cccl), in some 40 s; the results are looked at.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import torch
 import evenly as ev
 from evenly.bench.gpu import GpuBench
 from evenly.bench.ragged.lengths import equal, mostly_empty, one_huge, power_law
+from evenly.bench.ragged.peers import cub_sort
 
 R = ev.ragged
 Make = Callable[[int], Any]
@@ -39,6 +41,11 @@ CALLS: dict[str, Make] = {
     "90% are empty": mostly_empty,
     "of 100": equal(100),
     "of 10,000": equal(10_000),
+}
+SORTS: dict[str, Make] = {
+    "of 32": equal(32),
+    **CALLS,
+    "of 1 million": equal(1_000_000),
 }
 REDUCED = "logsumexp", "max", "min", "mean", "sum"
 PLANS: dict[str, Callable[[Any, Any], Any]] = {
@@ -91,6 +98,38 @@ def calls(bench: GpuBench) -> None:
         print(f"{lengths}, ms: " + "; ".join(found), flush=True)
 
 
+def sorts(bench: GpuBench) -> None:
+    torch.use_deterministic_algorithms(True)
+    for lengths, make in SORTS.items():
+        where = cp.asarray(offsets(make, 20_000_000))
+        lists, x = R(where), cp.random.default_rng(0).random(int(where[-1]), dtype=np.float32)
+        look_at(*R.segment_sort(x, lists), x, where)
+        every = contenders(where)
+        taken = {name: call for name, call in every.items() if name in SORTED}
+        taken["CUB"] = cub_sort(x, where)
+        found = []
+        for name, call in taken.items():
+            call()
+            times = []
+            for _ in range(6):
+                bench.hold()
+                times.append(bench.span(call) / 1e3)
+            found.append(f"{name} {statistics.median(times[1:]):.3f}")
+        print(f"{lengths}, ms: " + "; ".join(found), flush=True)
+
+
+SORTED = "sort", "torch, two sorts", "top", "torch, sort of rows", "torch, top of rows"
+
+
+def look_at(keys: Any, order: Any, x: Any, where: Any) -> None:
+    """Hold a sort against what it is: a permutation within each list, ascending, equal keys in order."""
+    seen, of = cp.zeros(len(x), np.int8), cp.searchsorted(where[1:], cp.arange(len(x)), "right")
+    seen[order] = 1
+    in_order = (keys[1:] > keys[:-1]) | ((keys[1:] == keys[:-1]) & (order[1:] > order[:-1]))
+    assert bool(seen.all()) and bool((keys == x[order]).all()) and bool((of[order] == of).all())
+    assert bool((in_order | (of[1:] != of[:-1])).all())
+
+
 def contenders(where: Any) -> dict[str, Callable[[], Any]]:
     lists, n = R(where), int(where[-1])
     m, x = lists.num_tiles, cp.random.default_rng(0).random(n, dtype=np.float32)
@@ -139,3 +178,5 @@ if __name__ == "__main__":
             shares(bench, rate)
         if "calls" in wanted:
             calls(bench)
+        if "sorts" in wanted:
+            sorts(bench)

@@ -373,6 +373,58 @@ def test_arrays_of_constant_length_get_the_shared_memory_that_they_need(
 
 
 @ev.kernel
+def of_items(B, x, y):
+    """Each item's numbers in reverse, through an array of constant length and one of computed length."""
+    for item in B.items():
+        first, last = B.item_begin(item), B.item_end(item)
+        h, g = ev.scratch(40, np.float32), ev.scratch(last - first, np.float32)
+        for row in B.tiles(item):
+            h[ev.distinct(last - 1 - row)] = x[row]
+        for row in B.tiles(item):
+            g[row - first] = h[row - first]
+        for row in B.tiles(item):
+            y[row] = g[row - first]
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+def test_arrays_of_constant_length_of_items(target: str) -> None:
+    """They get the shared memory that they need; stores at distinct places are plain."""
+    B = ev.batch([sp.eye_array(n, dtype=np.float32).tocsr() for n in (3, 1, 40)])
+    x, y = np.arange(44, dtype=np.float32), np.zeros(44, np.float32)
+    schedule = ev.Nested(ev.GroupMapped(8, block=64), ev.ThreadMapped(), stage=64)
+    of_items[schedule].on(target)(B, x, y)
+    np.testing.assert_array_equal(y, np.concatenate([part[::-1] for part in B.split(x)]))
+    (code,) = emitted(of_items, (B, x, y), schedule)
+    assert "ev::scratch<0, 1280, 64, true>" in code.source
+    assert "ev::scratch<1, 64, 64>" in code.source
+    assert "store_contended" not in code.source and "atomic_load" not in code.source
+
+
+@ev.kernel
+def half_stored(A, y):
+    for row in A.tiles():
+        h = ev.scratch(64, np.int32, zeros=False)
+        for k in A.atoms(row):
+            if k % 2 == 0:
+                h[k - A.begin(row)] = A.column(k)
+        y[row] = h[0]
+
+
+def test_elements_that_nothing_is_known_of() -> None:
+    """Where nothing is said, they are zero. The reference and simt find a kernel that reads one before it stores it."""
+    A = ev.csr((np.ones(4, np.float32), np.int32([5, 6, 7, 8]), np.int32([0, 3, 4])), shape=(2, 9))
+    y = np.zeros(2, np.int32)
+    half_stored["thread_mapped"].on("python")(A, y)
+    assert y[0] == 5 and y[1] not in (0, 8)
+    (code,) = emitted(half_stored, (A, y), OWNED["group 8"])
+    assert ", true, false>(team" in code.source
+    with pytest.raises(
+        ev.SimtError, match="was not written|not been written|uninitiali[sz]ed|never written"
+    ):
+        half_stored["warp_mapped"].on("simt")(A, y)
+
+
+@ev.kernel
 def promised(A, order, x, y):
     for row in A.tiles():
         for k in A.atoms(row):
@@ -399,9 +451,18 @@ def test_what_a_store_reads_is_emitted_in_one_order() -> None:
     assert len(texts) == 1
 
 
+@ev.kernel
+def stored(A, order, x, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            y[ev.distinct(order[k])] = x[k]
+
+
 @pytest.mark.simt
 def test_simt_finds_a_broken_promise() -> None:
     A, x, _ = constant_case()
     order = np.zeros(A.num_atoms, np.int64)
     with pytest.raises(ev.SimtError, match="data race on array y"):
         promised["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))
+    with pytest.raises(ev.SimtError, match="data race on array y"):
+        stored["warp_mapped"].on("simt")(A, order, x, np.zeros(A.num_atoms, np.int64))

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.algorithms.ragged.segment_sort.bins import TEAMS
 from evenly.interop.transfer import to_numpy
 from tests.algorithms.ragged.rows import DTYPES, moved, operands, wanted
+from tests.algorithms.ragged.test_segment_sort import OTHERS, lists_of, nasty
+from tests.algorithms.ragged.test_segment_sort import check as check_sort
+from tests.algorithms.ragged.test_top_k import check as check_top
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
 from tests.gpu.test_arrays import KINDS
@@ -150,3 +154,34 @@ def test_extremes_of_zeros_of_both_signs_and_of_nan(reduce: str, dtype: type) ->
     np.testing.assert_array_equal(found, expected)
     numbers = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", *OTHERS])
+def test_sorts_of_every_bin(dtype: str, descending: bool) -> None:
+    """Lists that just fit each team, and one more; parts that are merged in one to six passes."""
+    limits = [size * each for size, each in TEAMS[8 if dtype.endswith("64") else 4]]
+    lengths = [0, 1, 31, 32, 33, *[n + i for n in limits for i in (-1, 0, 1)]]
+    lengths += [k * limits[-1] + i for k in (2, 3, 5) for i in (0, 1)] + [60 * limits[-1], 0]
+    offsets = lists_of(np.random.default_rng(0).permutation(lengths))
+    x = nasty(dtype, int(offsets[-1]))
+    there = KINDS["device" if dtype == "bfloat16" else "cupy"](x), KINDS["cupy"](offsets)
+    found = back(ev.ragged.segment_sort(*there, descending=descending))
+    check_sort(found, x, offsets, descending)
+    again = back(ev.ragged.segment_sort(*there, descending=descending))
+    assert [a.tobytes() for a in again] == [a.tobytes() for a in found]
+
+
+@pytest.mark.parametrize("length", [5, 40, 100, 200, 400, 1000, 2500, 10_000])
+def test_sorts_of_lists_of_one_length(length: int) -> None:
+    offsets = lists_of([length] * 50)
+    x = nasty("float32", 50 * length)
+    check_sort(back(ev.ragged.segment_sort(*map(KINDS["cupy"], (x, offsets)))), x, offsets)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_the_greatest_of_lists_in_parts(dtype: str) -> None:
+    offsets = lists_of([4096, 0, 4097, 200_000, 1, 9000, *[3] * 2000])
+    x = nasty(dtype, int(offsets[-1]))
+    found = back(ev.ragged.top_k(KINDS["cupy"](x), 3, KINDS["cupy"](offsets), padding_value=7))
+    check_top(found, x, offsets, True)

@@ -704,6 +704,7 @@ SCRATCH = [
     R("atoms", "h = «ev.scratch(n, np.int32)»", "ev.scratch in a loop over atoms", "a scratch array belongs to a tile: make it before the loop"),
     R("tile", "h = «ev.scratch(n)»", "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)"),
     R("tile", "h = «ev.scratch(n, dtype=np.int32)»", "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)"),
+    R("tile", "h = ev.scratch(n, np.int32, zeros=«n > 3»)", "zeros= is True or False, known when the kernel is compiled"),
     R("tile", "h = ev.scratch(«s», np.int32)", "a float as the length of ev.scratch", "int(x) truncates"),
     R("tile", "h = ev.scratch(«-1», np.int32)", "a scratch array of -1 elements", "0 or more"),
     R("tile", "h = ev.scratch(«x», np.int32)", "the whole array x where a number is needed", "index one element: x[i]"),

@@ -24,6 +24,7 @@ from evenly.kit.arguments import (
     walks_items,
     zeros,
 )
+from evenly.kit.codes import code_type, coding
 from evenly.kit.dense import Dense, dense, element, width
 from evenly.kit.exponentials import exp_below_zero, exponentials
 from evenly.kit.graphs import (
@@ -40,10 +41,10 @@ from evenly.kit.lists import (
     as_lists,
     check_real,
     float_of,
+    longest,
     merged,
     number_of,
     of_whole_lists,
-    precedes,
     result,
 )
 from evenly.kit.operands import (
@@ -91,6 +92,8 @@ __all__ = [
     "check_real",
     "check_shape",
     "check_sums",
+    "code_type",
+    "coding",
     "common_type",
     "copies",
     "count_of",
@@ -111,6 +114,7 @@ __all__ = [
     "in_parts",
     "index_type",
     "leaves_rows",
+    "longest",
     "merged",
     "number_of",
     "numbers",
@@ -120,7 +124,6 @@ __all__ = [
     "part",
     "plannable",
     "positions",
-    "precedes",
     "priority",
     "priority_seed",
     "radix_sort",

@@ -11,7 +11,6 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.kit.arguments import empty, renamed
 from evenly.kit.operands import check_beside, check_output, dtype, vector
-from evenly.language.func import func
 from evenly.layouts.contract import is_layout
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.schedules import by_name
@@ -48,6 +47,11 @@ def alike(lists: Ragged) -> int:
     """
     st = statistics(lists)
     return st.greatest if st.greatest <= 4 * st.mean else 0
+
+
+def longest(lists: Ragged) -> int:
+    """Return the greatest length of lists, which are measured once, as by `alike`."""
+    return statistics(lists).greatest
 
 
 def result(
@@ -121,13 +125,3 @@ def of_whole_lists(schedule: Any, tiles: str = "lists") -> Any:
         f"'auto', or one that gives whole {tiles} to threads or groups, such as ev.GroupMapped(8)"
     )
     raise InputError("schedule", expected=expected, given=str(made))
-
-
-@func
-def precedes(a, b, descending):
-    """In kernels: whether element a, (value, position), comes before b in a stable sort. nan is last in both orders."""
-    if a[0] != a[0] or b[0] != b[0]:
-        return a[0] == a[0] or (b[0] != b[0] and a[1] < b[1])
-    if a[0] == b[0]:
-        return a[1] < b[1]
-    return (a[0] > b[0]) == descending

@@ -110,8 +110,9 @@ def rank(condition: Any) -> Any:
 def distinct(i: Any) -> Any:
     """Return the integer `i`, and promise that all lanes, atoms or tiles of the loop around have different ones.
 
-    So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. evenly takes your word for it. Where
-    it is broken, an update may be lost; target `simt` reports that, unless equal numbers are stored.
+    So they may update elements of an array there: `y[ev.distinct(order[k])] += v`. A store at such an index is a plain
+    one, where the compiler would otherwise have to expect others there. evenly takes your word for it. Where it is
+    broken, an update may be lost; target `simt` reports that, unless equal numbers are stored.
     """
     return i
 
@@ -161,8 +162,10 @@ def local(n: int, dtype: Any) -> Any:
     return np.zeros(n, dtype)
 
 
-def scratch(n: int, dtype: Any) -> Any:
+def scratch(n: int, dtype: Any, *, zeros: bool = True) -> Any:
     """Make a scratch array: `n` elements of the type `dtype`, zero at first, of the tile or the item that makes it.
+
+    zeros: False: the elements may be anything at first. The kernel stores each before it reads it.
 
     n: an integer that follows from the tile and the kernel's arguments, such as `2 * sum(1 for k in A.atoms(row))`.
     dtype: as in `local`. Loops over atoms may change elements by atomics, as those of an array of the kernel, and code

@@ -165,12 +165,16 @@ def spans_blocks(schedule: Any) -> bool:
     return schedule.engine == "team" or bool(getattr(schedule, "grid", 0))
 
 
-def staging(schedule: Schedule, arrays: int) -> int:
-    """Return the bytes of shared memory that the owner of an item, or of a tile, has for each of so many arrays."""
+def staging(schedule: Schedule, arrays: int, taken: int = 0) -> int:
+    """Return the bytes of shared memory that the owner of an item, or of a tile, has for each of so many arrays.
+
+    taken: the bytes of a block that others have.
+    """
     outer, _ = levels(schedule)
     size = _size(outer)
     groups = groups_in_block(size, outer.block) if size > 1 else outer.block
-    return min(int(getattr(schedule, "stage", STAGE)), MOST_STAGED // max(arrays, 1)) // groups
+    room = (MOST_STAGED - taken) // max(arrays, 1)
+    return min(int(getattr(schedule, "stage", STAGE)), room) // groups
 
 
 def _size(schedule: Schedule) -> int:

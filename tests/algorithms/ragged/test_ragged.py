@@ -16,7 +16,6 @@ import pytest
 import evenly as ev
 from evenly.algorithms.ragged.segment_reduce import logs_of_exponentials
 from evenly.algorithms.ragged.segment_softmax import softmax
-from evenly.algorithms.ragged.segment_sort import sorting
 from evenly.kit.planned import Planned
 from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
 from tests.batteries import array, layout_batteries, readable
@@ -226,23 +225,6 @@ def test_sorting_moves_values_and_is_stable(length: int) -> None:
         assert (found.dtype, found.tolist()) == (keys.dtype, keys[order].tolist())
         assert at.tolist() == order.tolist()
         assert same.tolist() == found.tolist()
-
-
-@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
-@pytest.mark.parametrize(("descending", "position"), [(False, np.int32), (True, np.int64)])
-def test_two_or_four_runs_are_merged_at_a_time(
-    descending: bool, position: Any, target: str
-) -> None:
-    rng = np.random.default_rng(0)
-    offsets = np.array([0, 3, 3, 40, 400])
-    keys = rng.integers(0, 9, 400).astype(np.float32)
-    expected, places = R.segment_sort(keys, offsets, descending=descending, target="python")
-    for ways in 2, 4:
-        found, order, *spare = (np.empty(400, t) for t in (np.float32, np.int32) * 2)
-        sort = sorting(descending, position, ways)
-        sort.on(target)(ev.ragged(offsets), keys, position(16), found, order, *spare)
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(order, places)
 
 
 def test_lengths_instead_of_offsets() -> None:

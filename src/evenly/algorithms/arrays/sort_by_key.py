@@ -6,6 +6,7 @@ that have the same order; the keys themselves are then moved, so they keep every
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,21 +18,14 @@ Values = tuple[Any, ...]
 EACH = ev.ThreadMapped()  # a thread for each element
 
 
-@ev.kernel
-def copy(E, x, out):
-    for i in E.tiles():
-        out[i] = x[i]
+@functools.cache
+def encoding(code_of: Any) -> Any:
+    @ev.kernel
+    def encode(E, bits, out):
+        for i in E.tiles():
+            out[i] = code_of(bits[i])
 
-
-@ev.kernel
-def codes_of_floats(E, bits, most, infinity, descending, out):
-    """Floats, given as their bits, to integers of the same order: -0.0 to 0, and every NaN to the greatest."""
-    for i in E.tiles():
-        size = bits[i] & most
-        if size > infinity:
-            out[i] = most
-        else:
-            out[i] = size if (bits[i] >= 0) != descending else -size
+    return encode
 
 
 def sort_by_key(keys: Any, values: Any = None, *, descending: bool = False) -> tuple[Any, Any]:
@@ -103,17 +97,9 @@ def by_radix(keys: Any, values: Values, descending: bool) -> tuple[Any, Values]:
 
 
 def _codes(keys: Any, descending: bool) -> Any:
-    """Return integers, as wide as the floats `keys`, that ascend in the order asked for."""
+    """Return integers that ascend in the order asked for."""
     n = len(keys)
-    if kit.dtype(keys).itemsize == 2:
-        wide = kit.empty(keys, (n,), np.float32)
-        copy[EACH](kit.each(n), keys, wide)
-        keys = wide
-    type_ = np.dtype(f"int{8 * kit.dtype(keys).itemsize}").type
-    infinity = np.array(np.inf, kit.dtype(keys)).view(type_)[()]
-    codes = kit.empty(keys, (n,), type_)
-    most = type_(np.iinfo(type_).max)
-    codes_of_floats[EACH](
-        kit.each(n), kit.as_integers(keys), most, infinity, np.bool_(descending), codes
-    )
+    codes = kit.empty(keys, (n,), kit.code_type(keys))
+    encode = encoding(kit.coding(keys, descending)[0])
+    encode[EACH](kit.each(n), kit.as_integers(keys), codes)
     return codes

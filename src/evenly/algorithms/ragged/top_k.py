@@ -1,46 +1,137 @@
-"""The k greatest or least elements of each list."""
+"""The k greatest or least elements of each list.
+
+Where lists differ much, long ones are cut into parts on a GPU. What is selected of each part is selected from again.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import evenly as ev
 from evenly import kit
 
+EACH = ev.ThreadMapped()
+EVENLY = ev.MergePath()  # so that nothing is measured of parts
+PART = 4096  # the elements of a part
+FEW = 1024  # so many lists keep a GPU busy, if all are long
+OF_PARTS = ev.Lrb(warp=512)
 
-def selection(largest: bool) -> Any:
-    """Make the kernel: the next of each list is looked for k times."""
+
+@functools.cache
+def selecting(T: Any, P: Any, code_of: Any) -> Any:
+    """Make the kernel: the next of each list is looked for k times.
+
+    T: the type of codes, which ascend from the first element wanted on. Equal ones come in the order of their
+    positions, of type P.
+    """
+    start = T(np.iinfo(T).min), P(-1)  # before all elements
+    end = T(np.iinfo(T).max), P(np.iinfo(P).max)  # after them
+
+    @ev.func
+    def before(a, b):
+        return a[0] < b[0] or (a[0] == b[0] and a[1] < b[1])
 
     @ev.func
     def first_of(a, b):
-        """The one of two elements that comes first. At position -1 there is none."""
-        if a[1] < 0 or (b[1] >= 0 and kit.precedes(b, a, largest)):
-            return b
-        return a
+        return b if before(b, a) else a
 
     @ev.kernel
-    def select(R, data, padding, values, indices):
-        for t in R.tiles():
-            last = (padding, -1)
+    def select(S, L, list_of, first, some, data, bits, padding, values, indices):
+        """S: the lists. Or parts of them: part s is of list_of[s], whose parts begin at first[t]. Then each tile t of L
+        has places in `some` for what is selected of the list's parts; none, if it is one part."""
+        for s in S.tiles():
+            last = start
+            t = s if L is None else list_of[s]
             for i in range(values.shape[1]):
                 last = ev.reduce(
                     first_of,
                     (
-                        (data[k], k)
-                        for k in R.atoms(t)
-                        if i == 0 or (last[1] >= 0 and kit.precedes(last, (data[k], k), largest))
+                        (code_of(bits[k]), P(k))
+                        for k in S.atoms(s)
+                        if before(last, (code_of(bits[k]), P(k)))
                     ),
-                    (0, -1),
+                    end,
                 )
-                values[t, i] = last[0] if last[1] >= 0 else padding
-                indices[t, i] = last[1]
+                found = last[1] if last[1] < end[1] else P(-1)
+                whole = True
+                if L is not None:
+                    whole = L.begin(t) == L.end(t)
+                if whole:
+                    values[t, i] = data[found] if found >= 0 else padding
+                    indices[t, i] = found
+                elif L is not None:
+                    some[L.begin(t) + (s - first[t]) * values.shape[1] + i] = found
+        if L is not None:
+            for t in L.tiles():
+                last = start
+                if L.begin(t) < L.end(t):
+                    for i in range(values.shape[1]):
+                        last = ev.reduce(
+                            first_of,
+                            (
+                                (code_of(bits[some[k]]), some[k])
+                                for k in L.atoms(t)
+                                if some[k] >= 0 and before(last, (code_of(bits[some[k]]), some[k]))
+                            ),
+                            end,
+                        )
+                        found = last[1] if last[1] < end[1] else P(-1)
+                        values[t, i] = data[found] if found >= 0 else padding
+                        indices[t, i] = found
 
     return select
 
 
-SELECT = {largest: selection(largest) for largest in (True, False)}
+@ev.kernel
+def count_parts(E, offsets, size, wanted, parts, places):
+    """parts: how many each list has, at least one. places: for what is selected of them, if there are several."""
+    for t in E.tiles():
+        n = max((np.int64(offsets[t + 1] - offsets[t]) + size - 1) // size, 1)
+        parts[t] = n
+        places[t] = n * wanted if n > 1 else 0
+
+
+@ev.kernel
+def cut(P, R, size, begins, list_of):
+    """P: a tile for each list, an atom for each part."""
+    for t in P.tiles():
+        for s in P.atoms(t):
+            begins[s] = R.begin(t) + (s - P.begin(t)) * size
+            list_of[s] = t
+    begins[P.num_atoms] = R.num_atoms
+
+
+def waits_for_one(R: Any) -> bool:
+    """Whether threads would wait for the owner of a long list."""
+    return kit.longest(R) > PART and (R.num_tiles < FEW or not kit.alike(R))
+
+
+class Parts(NamedTuple):
+    """Arguments of `select`."""
+
+    parts: Any
+    lists: Any
+    list_of: Any
+    first: Any
+    some: Any
+
+
+def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
+    """Return the lists in parts, and places for `wanted` elements of each. positions: their type."""
+    m, like = R.num_tiles, R.offsets
+    counts, places = (kit.empty(like, (m,), np.int64) for _ in "12")
+    given = R.offsets, np.int64(PART), np.int64(wanted)
+    count_parts[EACH].on(target)(kit.each(m), *given, counts, places)
+    first, begins = (ev.prefix_sum(x, include_initial=True) for x in (counts, places))
+    P, L = (ev.ragged(x, num_atoms=kit.entry(x, m), check=False) for x in (first, begins))
+    cuts = kit.empty(like, (P.num_atoms + 1,), kit.dtype(like))
+    list_of = kit.empty(like, (P.num_atoms,), kit.index_type(m))
+    cut[EVENLY].on(target)(P, R, np.int64(PART), cuts, list_of)
+    S = ev.ragged(cuts, num_atoms=R.num_atoms, check=False)
+    return Parts(S, L, list_of, first, kit.empty(like, (L.num_atoms,), positions))
 
 
 @kit.plannable
@@ -90,6 +181,12 @@ def top_k(
         kit.result(x, data, shape, made, "k of each list", exact=True)
         for x, made in zip(given, types, strict=True)
     )
-    kernel = SELECT[bool(largest)][kit.of_whole_lists(schedule)].on(target)
-    args = R, data, padding, values, indices
-    return kit.Call(kernel, args, (values, indices), {"R": "offsets"})
+    schedule = kit.of_whole_lists(schedule)
+    positions: Any = kit.index_type(len(data)).type
+    lists = Parts(R, None, None, None, None)
+    if schedule == "auto" and kit.on_gpu(data) and waits_for_one(R):
+        schedule, lists = OF_PARTS, parts_of(R, wanted, positions, target)
+    code_of, _ = kit.coding(data, bool(largest))
+    kernel = selecting(kit.code_type(data), positions, code_of)[schedule].on(target)
+    args = *lists, data, kit.as_integers(data), padding, values, indices
+    return kit.Call(kernel, args, (values, indices), {"S": "offsets"})

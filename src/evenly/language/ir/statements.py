@@ -66,10 +66,11 @@ class Stage(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Scratch(Stmt):
-    """Begin to use a scratch array: `length` elements, all zero. The length is a variable or a constant."""
+    """Begin to use a scratch array: `length` elements, all zero if `zeros`. The length is a variable or a constant."""
 
     array: Array
     length: Expr
+    zeros: bool = True
     at: Location | None = field(default=None, compare=False)
 
 

@@ -19,8 +19,9 @@ from .values import ScratchArray, Task, counted, describe
 
 
 def make(cx: Context, node: s.Call) -> ScratchArray:
-    """Lower `ev.scratch(n, type)`. It gets its memory when it is bound to a name."""
-    if node.keywords or len(node.arguments) != 2:
+    """Lower `ev.scratch(n, type, zeros=)`. It gets its memory when it is bound to a name."""
+    zeros = dict(node.keywords).get("zeros")
+    if len(node.keywords) != (zeros is not None) or len(node.arguments) != 2:
         refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
     check_tile(cx, node, "ev.scratch", "a scratch array")
     if cx.tiles is not None and isinstance(cx.tiles.id, Task):
@@ -47,7 +48,16 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
     if not isinstance(length, ir.Const):
         length = cx.assign("length", length)
         cx.owned.discard(id(length))  # it stays as it is, whatever name is assigned
-    return ScratchArray(type_of(cx, node.arguments[1], "ev.scratch"), length)
+    made = type_of(cx, node.arguments[1], "ev.scratch")
+    return ScratchArray(made, length, zeros is None or _known(cx, zeros))
+
+
+def _known(cx: Context, given: s.Expr) -> bool:
+    """Return `zeros=`."""
+    e = expressions.number(cx, given)
+    if not (isinstance(e, ir.Const) and e.type.is_bool):
+        refuse(given.at, "zeros= is True or False, known when the kernel is compiled")
+    return bool(e.value)
 
 
 def named(cx: Context, made: ScratchArray, name: str, at: Location) -> None:
@@ -60,7 +70,7 @@ def named(cx: Context, made: ScratchArray, name: str, at: Location) -> None:
     made.name = name
     array = ir.Array(name, made.type, 1, ("$", cx.namer.fresh(name)), own=True)
     cx.lengths[array.path] = made.length
-    cx.emit(ir.Scratch(array, made.length, at))
+    cx.emit(ir.Scratch(array, made.length, made.zeros, at))
     cx.env[name] = array
 
 

@@ -211,8 +211,16 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
     tells = cx.walk is not None and not cx.walk.again and not constant
     # A task stores where those that made it may have stored something else, and nobody else stores.
     alone = cx.tiles is not None and isinstance(cx.tiles.id, Task) and not constant
+    alone = alone or any(_promised(cx, i) for i in indices)
     atom = cx.walk.atom if cx.walk and tells and not alone else None
     cx.emit(ir.Store(array, indices, value, at, atom, alone))
+
+
+def _promised(cx: Context, index: ir.Expr) -> bool:
+    """Whether the kernel says that the index is distinct."""
+    while isinstance(index, ir.Cast | ir.Within):
+        index = index.operand if isinstance(index, ir.Cast) else index.index
+    return index in cx.promised
 
 
 def store_item(cx: Context, array: LocalArray, target: s.Subscript, v: Value, at: Location) -> None:

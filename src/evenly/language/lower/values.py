@@ -43,6 +43,7 @@ class ScratchArray:
 
     type: Scalar
     length: ir.Expr
+    zeros: bool = True
     name: str = ""
 
 

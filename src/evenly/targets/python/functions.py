@@ -137,20 +137,22 @@ def _local(n: int, dtype: Any) -> CheckedArray:
     return _made(n, dtype, "the local array")
 
 
-def _scratch(n: Any, dtype: Any) -> CheckedArray:
-    """Return a scratch array, whose length is only known now."""
+def _scratch(n: Any, dtype: Any, zeros: bool = True) -> CheckedArray:
+    """Return a scratch array, whose length is only known now. zeros: False: no element is what a kernel may expect."""
     if n < 0:
         raise BadValue("the scratch array", expected="a length of 0 or more", given=str(n))
-    return _made(int(n), dtype, "the scratch array")
+    return _made(int(n), dtype, "the scratch array", 0 if zeros else 0xA5)
 
 
-def _made(n: int, dtype: Any, name: str) -> CheckedArray:
+def _made(n: int, dtype: Any, name: str, byte: int = 0) -> CheckedArray:
     t = next(
         T.DATA_TYPES.get(name) or _PYTHON[name]
         for f, name in CONVERSIONS.items()
         if _TABLE.get(f, f) is dtype
     )
-    return CheckedArray(np.zeros(n, t.dtype), name)
+    made = np.zeros(n, t.dtype)
+    made.view(np.uint8)[:] = byte
+    return CheckedArray(made, name)
 
 
 _PYTHON = {"int": T.INT64, "float": T.FLOAT64, "complex": T.COMPLEX128}

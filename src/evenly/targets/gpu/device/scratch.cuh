@@ -4,7 +4,8 @@
 //
 // In a block of T threads, every thread has `each` elements of `memory`, and its share of Bytes of shared memory. An
 // array lies in what the threads of its team have, which is no other team's: in shared memory if it fits there, and the
-// team is in one block. Near: it always does. Then the compiler knows that accesses are to shared memory.
+// team is in one block. Near: it always does. Then the compiler knows that accesses are to shared memory. Zeros: false:
+// the elements may be anything.
 // All threads of the team call it, and none may use the array that a tile before had after that.
 #pragma once
 #include "group.cuh"
@@ -26,7 +27,7 @@ EV_DEVICE long long scratch_length(long long n, long long most) {
   return n;
 }
 
-template <int Tag, int Bytes, int T, bool Near = false, class V, class Team>
+template <int Tag, int Bytes, int T, bool Near = false, bool Zeros = true, class V, class Team>
 EV_DEVICE V* scratch(const Team& team, V* memory, long long each, long long n) {
   const int first = thread_rank() - team.rank();  // the first thread of the team, which may be of a block before
   V* own = nullptr;
@@ -40,9 +41,11 @@ EV_DEVICE V* scratch(const Team& team, V* memory, long long each, long long n) {
     if (Near || n * (long long)sizeof(V) <= end - begin) own = (V*)(scratch_shares<Tag, Bytes>() + begin);
   }
   team.sync();
-  if (team.active())
-    for (long long i = team.rank(); i < n; i += team.size()) own[i] = V();
-  team.sync();
+  if constexpr (Zeros) {
+    if (team.active())
+      for (long long i = team.rank(); i < n; i += team.size()) own[i] = V();
+    team.sync();
+  }
   return own;
 }
 

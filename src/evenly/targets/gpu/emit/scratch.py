@@ -26,9 +26,8 @@ class Shares:
 
     block: the threads of a block. arrays: the scratch arrays of a tile, or of an item.
     team: what the threads of a tile are called in the emitted code; "" if a thread owns it alone.
-    each: the bytes of shared memory of a block for each array; None: what arrays need whose lengths are constants, and
-    otherwise an equal part of SHARED.
     needs: the bytes of a block's shared memory for arrays whose lengths are constants, if they all fit.
+    each: the bytes of shared memory of a block for each other array; None: an equal part of SHARED.
     """
 
     block: int = 0
@@ -42,17 +41,18 @@ class Shares:
         a, length = s.array, text.expr(ir.Cast(s.length, WEAK_INT))
         name, room = text.array(a), text.extent(a, 0)
         kind = f"{self.arrays.index(a)}, {self.of(a) if self.team else 0}, {self.block}"
-        kind += ", true" if a.path in self.needs else ""
+        kind += ", true" if a.path in self.needs else ", false" if not s.zeros else ""
+        kind += "" if s.zeros else ", false"
         team = self.team or f"ev::group<1, {self.block}>()"
         made = f"ev::scratch<{kind}>({team}, {pointer(name)}, {room}, {length})"
         return f"const ev::out<{ctype(a.dtype)}> {name}({made});"
 
     def of(self, a: ir.Array) -> int:
         """Return the bytes of a block's shared memory for an array."""
-        if self.each is not None:
-            return self.each
         if a.path in self.needs:
             return self.needs[a.path]
+        if self.each is not None:
+            return self.each
         others = len(self.arrays) - len(self.needs)
         return max(SHARED - sum(self.needs.values()), 0) // others
 

@@ -50,12 +50,14 @@ class OwnedEngine(Engine):
         run = run_of(schedule)
         in_order = run > 1 or has_scans(phase.body)
         atoms = strided(phase.layout, size, ir.Const(size, POS)) if in_order else code.atoms
-        arrays = stages_in(phase.body) + (len(phase.scratch) if items else 0)
-        near = staging(unit.schedule, arrays)
+        several = self.several(schedule) if phase.has_pass else None
+        needs = {} if several else needs_of(phase.body, size, schedule.block)
+        arrays = stages_in(phase.body) + (len(phase.scratch) - len(needs) if items else 0)
+        near = staging(unit.schedule, arrays, sum(needs.values()) if items else 0)
         dense = dense_of(schedule, phase, size, owned=True)
         given = totals.names, phase.body, walks_all_groups(code), near, dense
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
-        writer.several = several = self.several(schedule) if phase.has_pass else None
+        writer.several = several
         if items:
             within = inner, engine_of(inner), schedule.block, (SEVERAL if several else size,)
             writer.over_tiles = TilesOfItem(writer, unit, phase, *within)
@@ -66,7 +68,6 @@ class OwnedEngine(Engine):
         totals.start(writer)
         each = near * groups_in_block(size, schedule.block) if items and size > 1 else None
         each = 0 if several else each
-        needs = {} if items or several else needs_of(phase.body, size, schedule.block)
         team = "team" if size > 1 else ""
         writer.shares = Shares(schedule.block, phase.scratch, team, each, needs)
         # With scratch arrays there may be fewer blocks than the tiles ask for.
