@@ -22,6 +22,51 @@ def scale_of(low, high, buckets):
     return np.float32(buckets) / (np.float32(high - low) + np.float32(1))
 
 
+@ev.func
+def put_into_buckets(P, tile, start, found, low, scale, n, left, ends, slots):
+    """Put the products of a tile into slots, by the bucket of their columns `found`. ends: of the buckets.
+
+    start: the tile's first atom. low, scale, n: see `bucket_of`.
+    """
+    for p in P.atoms(tile):
+        ev.atomic_add(left, bucket_of(found[p - start], low, scale, n), 1)
+    for p in P.atoms(tile):
+        ends[p - start] = ev.scan(left[p - start])
+    for p in P.atoms(tile):
+        bucket = bucket_of(found[p - start], low, scale, n)
+        place = ends[bucket] - ev.atomic_add(left, bucket, -1)
+        slots[place] = p - start
+
+
+@ev.func
+def count_different(P, tile, start, found, low, scale, n, ends, slots):
+    """How many different columns the products of a tile have."""
+    distinct = 0
+    for p in P.atoms(tile):
+        column = found[p - start]
+        bucket = bucket_of(column, low, scale, n)
+        new = 1
+        for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
+            if found[slots[at]] == column and slots[at] < p - start:
+                new = 0
+        distinct += new
+    return distinct
+
+
+@ev.func
+def put_in_order(P, tile, start, found, low, scale, n, ends, slots, order):
+    """order: the products of a tile by their columns, those of one column as they come."""
+    for p in P.atoms(tile):
+        column = found[p - start]
+        bucket = bucket_of(column, low, scale, n)
+        place = ends[bucket - 1] if bucket > 0 else 0
+        for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
+            other = found[slots[at]]
+            if other < column or (other == column and slots[at] < p - start):
+                place += 1
+        order[place] = p - start
+
+
 def sorting(most: int) -> Any:
     """Return the kernel that sorts products, to count or to fill in rows of at most so many."""
 
@@ -45,35 +90,11 @@ def sorting(most: int) -> Any:
                 low = min(low, column)
                 high = max(high, column)
             scale = scale_of(low, high, n)
-            for p in P.atoms(tile):
-                ev.atomic_add(left, bucket_of(found[p - start], low, scale, n), 1)
-            for p in P.atoms(tile):
-                ends[p - start] = ev.scan(left[p - start])
-            for p in P.atoms(tile):
-                bucket = bucket_of(found[p - start], low, scale, n)
-                place = ends[bucket] - ev.atomic_add(left, bucket, -1)
-                slots[place] = p - start
+            put_into_buckets(P, tile, start, found, low, scale, n, left, ends, slots)
             if counts is not None:
-                distinct = 0
-                for p in P.atoms(tile):
-                    column = found[p - start]
-                    bucket = bucket_of(column, low, scale, n)
-                    new = 1
-                    for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
-                        if found[slots[at]] == column and slots[at] < p - start:
-                            new = 0
-                    distinct += new
-                counts[row] = distinct
-            else:
-                for p in P.atoms(tile):  # from here on, `left` has the products in order
-                    column = found[p - start]
-                    bucket = bucket_of(column, low, scale, n)
-                    place = ends[bucket - 1] if bucket > 0 else 0
-                    for at in range(ends[bucket - 1] if bucket > 0 else 0, ends[bucket]):
-                        other = found[slots[at]]
-                        if other < column or (other == column and slots[at] < p - start):
-                            place += 1
-                    left[place] = p - start
+                counts[row] = count_different(P, tile, start, found, low, scale, n, ends, slots)
+            else:  # from here on, `left` has the products in order
+                put_in_order(P, tile, start, found, low, scale, n, ends, slots, left)
                 to = offsets[row]
                 for p in P.atoms(tile):
                     place = p - start

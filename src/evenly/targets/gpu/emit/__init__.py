@@ -6,6 +6,6 @@ led, agreed, contended             code that a team runs: its leader's effects, 
 owner, tile_loop, batches, kept, running, shared_lanes   a whole tile that a thread or a team owns
 items, item_split, several         the tiles of an item; teams of several blocks
 dense, spread, spread_split, columns, dense_inside, dense_both   threads along a dense axis
-phase_struct, layout_struct, early_loads, runs, following   what engines take that split tiles
+phase_struct, schedule_struct, layout_struct, early_loads, runs, following   what engines take that split tiles
 totals, scratch, processor         reductions over the grid; memory of a tile's own; indices and ranks
 """

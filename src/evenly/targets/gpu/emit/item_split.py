@@ -14,8 +14,9 @@ from .expressions import Text, ctype
 from .lines import indented
 from .owner import Owner
 from .parameters import struct_members, struct_values
-from .phase_struct import PhaseStruct, schedule_struct
+from .phase_struct import PhaseStruct
 from .processor import define_in_item
+from .schedule_struct import ScheduleStruct
 from .statements import Writer, members
 from .totals import Totals
 from .unit import Unit
@@ -97,7 +98,7 @@ class SplitTiles:
         def define(writer: Writer, part: ScheduleCode) -> None:
             define_in_item(writer, part, 1, self.block, "ev::thread_rank()", self.block)
 
-        return schedule_struct(text, self.code, define, places)
+        return ScheduleStruct(text, self.code, define, places).lines()
 
     def _struct(self, name: str, text: Text, more: dict[str, str], body: list[str]) -> list[str]:
         """Emit a struct with the arguments that its code refers to as members, and `more`: types by name."""

@@ -1,8 +1,8 @@
-"""Emit a split phase, and a user's share schedule, as the structs that the engines take (device/split.cuh)."""
+"""Emit a split phase as the struct that the engines take (device/split.cuh)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -12,8 +12,6 @@ from evenly.language.diagnostics import Location
 from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.scans import contributions, given, running
-from evenly.language.schedule_code import ScheduleCode
-from evenly.targets.printing.statements import Over
 
 from .early_loads import Loads, stages
 from .expressions import Text, ctype
@@ -22,7 +20,7 @@ from .layout_struct import position_function
 from .lines import Line, indented
 from .running import variables
 from .runs import Runs, functions_of, loads_of
-from .statements import Writer, combine_body, fields_of, given_loop, identity, members, value_struct
+from .statements import Writer, combine_body, fields_of, identity, members, value_struct
 from .totals import Totals
 
 
@@ -330,77 +328,3 @@ def pins(function: str, names: list[str]) -> str:
     return (
         f"    EV_DEVICE void {function}() {{ {' '.join(f'ev::pin({name});' for name in names)} }}"
     )
-
-
-def schedule_struct(
-    text: Text,
-    code: ScheduleCode,
-    define: Callable[[Writer, ScheduleCode], None],
-    held: Mapping[ir.Var, str] = MappingProxyType({}),
-) -> list[str]:
-    """Emit a user's share schedule as the members of the struct that the share engine takes.
-
-    define: writes what the schedule asks of its processor. held: the names of variables that the struct has as members.
-    """
-    fields = [f"state{i}" for i in range(len(code.state))]
-    gathered = {v: f"gathered{i}" for i, v in enumerate(code.gathered)}
-    lines = [
-        "  struct State {"
-        + "".join(f" {ctype(v.type)} {f};" for v, f in zip(code.state, fields, strict=True))
-        + "".join(f" const pos* {f};" for f in gathered.values())
-        + " };",
-        "  struct range { pos start, stop, step; };",
-    ]
-
-    def begun(body: ir.Block, names: dict[ir.Var, str], results: tuple[ir.Expr, ...]) -> Writer:
-        inner = text.child()
-        inner.names.update(names)
-        inner.names.update({v: inner.unique(name) for v, name in held.items()})
-        writer = Writer(inner)
-        writer.depth = 2
-        define(writer, ScheduleCode(body, (), ir.Inline((), (), results), ir.Inline((), (), ())))
-        return writer
-
-    def function(
-        head: str,
-        body: ir.Block,
-        names: dict[ir.Var, str],
-        results: tuple[ir.Expr, ...],
-    ) -> list[str]:
-        writer = begun(body, names, results)
-        writer.block(body)
-        values = ", ".join(writer.text.expr(e) for e in results)
-        return [f"  EV_DEVICE {head} {{", *writer.lines, f"    return {{{values}}};", "  }"]
-
-    def generator(body: ir.Block, names: dict[ir.Var, str]) -> list[str]:
-        """Emit a method that yields as a function that calls `each` with every tile."""
-        writer = begun(body, names, ())
-        tile = writer.text.unique("tile")
-
-        def call(over: Over) -> None:
-            with given_loop(writer, tile, over):
-                writer.line(f"each({tile});")
-
-        writer.generate(body, call)
-        head = "template <class F> EV_DEVICE void tiles(const State& state, F each) const"
-        return [f"  {head} {{", *writer.lines, "  }"]
-
-    state = {v: f"state.{f}" for v, f in zip(code.state, fields, strict=True)}
-    state |= {v: f"state.{f}" for v, f in gathered.items()}
-    tile = dict.fromkeys(code.atoms.params, "tile")
-    tiles = code.tiles
-    return [
-        *lines,
-        *function("State setup() const", code.setup, {}, (*code.state, *code.gathered)),
-        *(
-            function("range tiles(const State& state) const", tiles.body, state, tiles.results)
-            if tiles.results
-            else generator(tiles.body, state)
-        ),
-        *function(
-            "range atoms(const State& state, pos tile) const",
-            code.atoms.body,
-            state | tile,
-            code.atoms.results,
-        ),
-    ]

@@ -8,8 +8,8 @@ from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.schedules.contract import ceil_div, check_groups
 from evenly.schedules.work_oriented import WorkOriented
 
-from ..emit.phase_struct import schedule_struct
 from ..emit.processor import define_processor
+from ..emit.schedule_struct import ScheduleStruct
 from ..engine import Counts
 from .merge import along_path
 from .split import SplitEngine, SplitKernels
@@ -26,10 +26,10 @@ class ShareEngine(SplitEngine):
         code = self.code(made)
         check_groups(made.schedule, code.groups, *code.exchanging)
         block = made.schedule.block
-        lines = schedule_struct(
+        made_of = ScheduleStruct(
             made.text, code, lambda w, part: define_processor(w, part, 1, block)
         )
-        return ["struct Sched {", *made.members(), *lines, "};"]
+        return ["struct Sched {", *made.members(), *made_of.lines(), "};"]
 
     def code(self, made: SplitKernels) -> ScheduleCode:
         path = made.phase.path
