@@ -153,7 +153,8 @@ def _visit(
                 f"processor {processor} of {p.num_processors} takes atom {atom} "
                 f"for tile {tile}, whose atoms are {begin} to {end - 1}"
             )
-    np.add.at(visits, np.asarray(atoms, np.int64), 1)
+    if len(atoms) > 0:
+        np.add.at(visits, np.asarray(atoms, np.int64), 1)
 
 
 def _ends(given: Walked) -> Walked:

@@ -71,18 +71,21 @@ def test_construct(case: Case, way: str) -> None:
 
 
 def on_targets() -> list:
-    """Every case on every target: on `cpu` under both engines, of which owned tiles' schedules take turns; on `simt`
-    under one engine, in turn. `make test-all` takes all schedules.
+    """Every case on every target, and under both engines: in turn, `cpu` takes one and `simt` the other.
+
+    `make test-all` takes all schedules on both.
     """
     found = []
     for i, case in enumerate(CASES):
-        owned = TARGETS["cpu"][i % 2]
-        on_simt = TARGETS["simt"][0 if case.owned_only else i // 2 % 2]
-        usual = {("cpu", owned), ("cpu", "merge_path"), ("simt", on_simt)}
+        owned, split = ("thread_mapped", "group_mapped")[i // 2 % 2], "merge_path"
+        on_cpu, on_simt = (owned, split) if i % 2 else (split, "group_mapped")
+        if case.owned_only:
+            on_cpu, on_simt = owned, "group_mapped"
+        usual = {("python", "thread_mapped"), ("cpu", on_cpu), ("simt", on_simt)}
         for target, schedules in TARGETS.items():
             for schedule in schedules:
                 marks = [pytest.mark.simt] if target == "simt" else []
-                if target != "python" and (target, schedule) not in usual:
+                if (target, schedule) not in usual:
                     marks.append(pytest.mark.slow)
                 name = f"{target}-{schedule}-{case.name}"
                 found.append(pytest.param(case, target, schedule, id=name, marks=marks))

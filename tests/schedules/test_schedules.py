@@ -15,11 +15,21 @@ from tests.batteries import layout_batteries, matrices, vector
 from tests.emitting import emitted
 from tests.kernels import SCHEDULES, spmv
 
-NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
+from .proving import MANY, NASTY, large
 
 
-@pytest.mark.parametrize("name", NASTY)
-@pytest.mark.parametrize("schedule", SCHEDULES)
+def on_nasty_lengths() -> list:
+    """Each schedule on each list; large groups on thousands of tiles are slow, since plain Python walks each member's."""
+    return [
+        pytest.param(
+            schedule, name, marks=[pytest.mark.slow] * (name == MANY and large(SCHEDULES[schedule]))
+        )
+        for schedule in SCHEDULES
+        for name in NASTY
+    ]
+
+
+@pytest.mark.parametrize(("schedule", "name"), on_nasty_lengths())
 def test_each_atom_once_each_tile_once(schedule: str, name: str) -> None:
     proof = ev.verify(SCHEDULES[schedule], ev.ragged(layout_batteries()[name]))
     assert f"{len(layout_batteries()[name]) - 1} tiles left once" in str(proof)

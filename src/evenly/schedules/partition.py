@@ -38,8 +38,7 @@ class Partition:
 
     def state(self, p: int, rank: int = 0) -> Any:
         """Return what the schedule's `setup` returns on processor `p` (in a group: on its member `rank`)."""
-        with self._on(p, rank):  # refuses processors that do not exist
-            return (self.kept or self._setups()).state(p * self._size + rank)
+        return (self.kept or self._setups()).state(self._thread(p, rank))
 
     def _setups(self) -> Setups:
         setup = getattr(type(self.schedule), "setup", None)
@@ -55,15 +54,11 @@ class Partition:
 
     def tiles(self, p: int, rank: int = 0) -> Walked:
         """Return the tiles that processor `p` walks (in a group: its member `rank`)."""
-        state = self.state(p, rank)
-        with self._on(p, rank):
-            return self._range("tiles", state)
+        return self._walked("tiles", p, rank)
 
     def atoms(self, p: int, tile: int, rank: int = 0) -> Walked:
         """Return the atoms of `tile` that processor `p` takes (in a group: its member `rank`)."""
-        state = self.state(p, rank)
-        with self._on(p, rank):
-            return self._range("atoms", state, tile)
+        return self._walked("atoms", p, rank, tile)
 
     def work(self) -> np.ndarray:
         """Count the atoms of each processor, (num_processors,) int64."""
@@ -75,15 +70,18 @@ class Partition:
                 out[p] += sum(len(walked.atoms(p, t, rank)) for t in tiles)
         return out
 
-    def _range(self, method: str, *arguments: Any) -> Walked:
-        """Return what `tiles` or `atoms` of the schedule returns or yields, as Python's integers."""
-        name = f"{type(self.schedule).__name__}.{method}"
-        r = getattr(self.schedule, method)(*arguments)
-        if inspect.isgenerator(r):
-            return self._given(name, r, *arguments[1:])
-        if not isinstance(r, range):
+    def _walked(self, method: str, p: int, rank: int, *tile: int) -> Walked:
+        """Return what `tiles` or `atoms` of the schedule returns or yields there, as Python's integers."""
+        thread = self._thread(p, rank)
+        state = (self.kept or self._setups()).state(thread)
+        with processor(thread, self.num_processors * self._size):
+            r = getattr(self.schedule, method)(state, *tile)
+            if isinstance(r, range):
+                return range(int(r.start), int(r.stop), int(r.step))
+            name = f"{type(self.schedule).__name__}.{method}"
+            if inspect.isgenerator(r):
+                return self._given(name, r, *tile)
             raise InputError(name, expected="a range", given=repr(r))
-        return range(int(r.start), int(r.stop), int(r.step))
 
     def _given(self, name: str, given: Iterator[Any], *tile: int) -> tuple[int, ...]:
         """Return what a method yields: at most all tiles, or all atoms of the tile. It may be a loop without end."""
@@ -100,12 +98,12 @@ class Partition:
     def _size(self) -> int:
         return self.schedule.size if self.schedule.owner == "group" else 1
 
-    def _on(self, p: int, rank: int = 0) -> Any:
+    def _thread(self, p: int, rank: int) -> int:
         if not 0 <= p < self.num_processors:
             raise InputError(
                 "p", expected=f"a processor from 0 to {self.num_processors - 1}", given=str(p)
             )
-        return processor(p * self._size + rank, self.num_processors * self._size)
+        return p * self._size + rank
 
 
 def partition(schedule: Schedule, layout: Any, n: int) -> Partition:
