@@ -87,15 +87,22 @@ def shares(bench: GpuBench, rate: float) -> None:
 def calls(bench: GpuBench) -> None:
     torch.use_deterministic_algorithms(True)
     for lengths, make in CALLS.items():
-        found = []
-        for name, call in contenders(cp.asarray(offsets(make, 20_000_000))).items():
-            call()
-            times = []
-            for _ in range(4):
-                bench.hold()
-                times.append(bench.span(call) / 1e3)
-            found.append(f"{name} {statistics.median(times[1:]):.3f}")
-        print(f"{lengths}, ms: " + "; ".join(found), flush=True)
+        print_times(bench, lengths, contenders(cp.asarray(offsets(make, 20_000_000))), 4)
+
+
+def print_times(
+    bench: GpuBench, lengths: str, timed: dict[str, Callable[[], Any]], rounds: int
+) -> None:
+    """Print the median of whole calls, but the first one's."""
+    found = []
+    for name, call in timed.items():
+        call()
+        times = []
+        for _ in range(rounds):
+            bench.hold()
+            times.append(bench.span(call) / 1e3)
+        found.append(f"{name} {statistics.median(times[1:]):.3f}")
+    print(f"{lengths}, ms: " + "; ".join(found), flush=True)
 
 
 def sorts(bench: GpuBench) -> None:
@@ -107,15 +114,7 @@ def sorts(bench: GpuBench) -> None:
         every = contenders(where)
         taken = {name: call for name, call in every.items() if name in SORTED}
         taken["CUB"] = cub_sort(x, where)
-        found = []
-        for name, call in taken.items():
-            call()
-            times = []
-            for _ in range(6):
-                bench.hold()
-                times.append(bench.span(call) / 1e3)
-            found.append(f"{name} {statistics.median(times[1:]):.3f}")
-        print(f"{lengths}, ms: " + "; ".join(found), flush=True)
+        print_times(bench, lengths, taken, 6)
 
 
 SORTED = "sort", "torch, two sorts", "top", "torch, sort of rows", "torch, top of rows"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,16 +17,16 @@ import evenly as ev
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-MOST = 1.2  # of the CPU time that NumPy and scipy.sparse take: machines differ, and may be busy
+MOST = 0.9  # of the time that NumPy and scipy.sparse take; 0.66 to 0.74 when this was written
 LATE = "numba", "cupy", "torch", "cuda.core", "typer", "rich", "matplotlib"
 MEASURE = f"""
 import json, sys, time
-start = time.process_time()
+start = time.thread_time()
 import numpy, scipy.sparse
-theirs = time.process_time() - start
+theirs = time.thread_time() - start
 import evenly
-ours = time.process_time() - start - theirs
-print(json.dumps([ours / theirs, [m for m in {LATE!r} if m in sys.modules]]))
+ours = time.thread_time() - start - theirs
+print(json.dumps([ours, theirs, [m for m in {LATE!r} if m in sys.modules]]))
 """
 
 
@@ -64,13 +65,27 @@ def test_numbers_in_the_docs_are_those_of_the_code() -> None:
     assert f"\nversion: {ev.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_importing_is_quick_and_brings_in_nothing_heavy() -> None:
-    runs = []
-    for _ in range(3):
+def test_importing_is_quick_and_brings_in_nothing_heavy(tmp_path: Path) -> None:
+    """The time of the importing thread alone, from bytecode on disk, as every import but the first one.
+
+    NumPy starts threads of OpenBLAS, whose time depends on what else runs. A busy machine makes imports slower, never
+    quicker: so the least of several counts.
+    """
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def measured() -> tuple[float, float]:
         done = subprocess.run(
-            [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
+            [sys.executable, "-c", MEASURE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
         )
-        share, imported = json.loads(done.stdout)
+        ours, theirs, imported = json.loads(done.stdout)
         assert imported == []
-        runs.append(share)
-    assert min(runs) <= MOST
+        return ours, theirs
+
+    measured()  # writes the bytecode
+    ours, theirs = zip(*(measured() for _ in range(5)), strict=True)
+    assert min(ours) <= MOST * min(theirs)

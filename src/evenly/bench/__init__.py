@@ -11,6 +11,7 @@ loops        a loop of a library's calls, one for each item of a batch
 batched_atomics  two kernels for batches, by hand and with float atomics
 gpu, cpu     a place to run: memory, clocks, rates
 floors       the least time that a matrix can take; sectors: what it gathers, compiled
+searches     searches of one graph; graph_references: what is right; gunrock: its programs
 record       the rows of the CSV file
 summary      geometric means by size of matrix; by_family: by families
 plots        the figures

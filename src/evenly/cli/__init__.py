@@ -3,11 +3,14 @@
     app          the commands and their options, as Typer sees them
     entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
-    spmv, spgemm, graph, demo, bench, tune, tuning, info, cache, listing    the commands, one file each; spmm is in spmv
-    bench_run, bench_graph, bench_ragged, reproduce_run, fit_run    run `evenly bench`, `evenly reproduce`, `evenly fit`
+    spmv, spgemm, graph, demo, bench, tune, tuning, trace, info, cache, listing    a command each; spmm is in spmv
+    bench_run, bench_graph, bench_linalg, bench_ragged    run `evenly bench`
+    fit_run, reproduce_run                                run `evenly fit` and `evenly reproduce`
     corpus       matrices or graphs that are measured within a time
     problem      one SpMV on one target: arrays, plans, results
     timing       medians of interleaved runs, on the host and on a GPU
+    dtypes       the types of `--dtype`
+    csv_file     timings as lines of a file; levels: a search as a picture in text
     progress     a spinner for work that takes more than a second
 
 Exit status: 0 success, 1 a result is wrong, 2 bad input (one line on stderr), 3 a mistake in evenly.

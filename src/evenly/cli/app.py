@@ -67,10 +67,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(bench, name="bench")
-app.add_typer(tuning, name="tuning")
-app.command(help=REPRODUCE)(reproduce)
-app.command(help=FIT)(fit)
 
 
 @app.callback(invoke_without_command=True)
@@ -332,6 +328,12 @@ def trace(
     from evenly.cli.trace import run
 
     return run(Options(file, schedule, layout, "python"), output, processors)
+
+
+app.add_typer(bench, name="bench")
+app.command(help=REPRODUCE)(reproduce)
+app.command(help=FIT)(fit)
+app.add_typer(tuning, name="tuning")
 
 
 @app.command()

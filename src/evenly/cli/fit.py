@@ -50,8 +50,10 @@ def fit(
     report: Annotated[
         bool,
         typer.Option(
+            "--report",
+            metavar="",
             help="Fit nothing: print what the numbers of today lose on the times of --from, and why. A .csv of "
-            "`evenly bench spmv --families` will do, with the --largest of its run."
+            "`evenly bench spmv --families` will do, with the --largest of its run.",
         ),
     ] = False,
 ) -> int:

@@ -9,7 +9,7 @@ To add one, write a file and a line of TABLE. It may use what layouts share:
     conversions, grouped, narrow, equal  other formats, narrower indices, tiles of one length
     items, gluing, pieces, pattern, numbering   batches
     slices                               sliced ELL
-    emitted, task_results                what kernels append to, and what became of tasks
+    output, emitted, task_results        what kernels append to, and what became of tasks
     each, copies, blocks, positions      views of arrays and layouts, for algorithms and kernels of evenly itself
 """
 

@@ -6,6 +6,7 @@ executes it on GPUs (targets/gpu/engines), or says itself which tiles and atoms 
     partition            a schedule applied to a layout on the host
     handed_out, queued   what schedules share whose engines hand out tiles, or queue tasks
     nested, per_item, within   a schedule of items, and one of an item's tiles
+    team_mapped          an item for each team of several blocks
 """
 
 from __future__ import annotations

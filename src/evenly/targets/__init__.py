@@ -3,6 +3,7 @@
     cuda, simt     GPUs, and an emulator that checks; both run what gpu emits
     cpu, python    Numba; the reference
     printing       the program as text
+    compilations   bounds how many candidates `plan.tune` compiles; workspace: the memory of scratch arrays
 
 To add one, add a folder here and a line of TABLE.
 """

@@ -1,4 +1,4 @@
-"""Runs the kernels of fixtures/planted_*.cu, which all take the same three arrays."""
+"""Runs the kernels of fixtures/planted_*.cu, which all take the same three arrays; and mistakes in other programs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ GAP = 256  # elements between them: an index that is off by little is nobody's m
 def program(theme: str) -> SimtProgram:
     """All kernels of a file."""
     return SimtProgram((FIXTURES / f"planted_{theme}.cu").read_text())
+
+
+def mistaken(source: str, right: str, wrong: str) -> SimtProgram:
+    """A program with one mistake."""
+    assert source.count(right) == 1
+    return SimtProgram(source.replace(right, wrong))
 
 
 def run(

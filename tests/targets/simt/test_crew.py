@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.targets.simt.planted import mistaken
 
 import evenly as ev
 
@@ -53,9 +54,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_found(mistake: str) -> None:
-    right, wrong = MISTAKES[mistake]
-    assert SOURCE.count(right) == 1
-    program = ev.SimtProgram(SOURCE.replace(right, wrong))
+    program = mistaken(SOURCE, *MISTAKES[mistake])
     with pytest.raises(ev.SimtError):
         walked(program)
 

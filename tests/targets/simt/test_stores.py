@@ -39,6 +39,19 @@ def marks(A, p, seen, changed, flags, mask, z, n):
             mask[n] = n + 1
 
 
+@ev.kernel
+def in_common(A, X, weights, marked, out):
+    """Lanes around a pass whose atoms and tiles store what does not depend on the lane."""
+    for r in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            total = 0.0
+            for k in A.atoms(r):
+                weights[k] = 2 * A.value(k)
+                total += weights.shape[0] * X[A.column(k), j]
+            marked[r] = 1
+            out[r, j] = total
+
+
 def _matrix(n: int = 40, meets: bool = True) -> Any:
     """Tiles 2i and 2i + 1 share column i; else each has a column of its own."""
     columns = np.arange(n, dtype=np.int32) // (2 if meets else 1)
@@ -72,6 +85,17 @@ def test_one_constant_is_admitted_and_no_race(schedule: Any) -> None:
     for seed in range(3):
         for a, b in zip(_marked("simt", schedule, seed=seed), expected, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.simt
+@EVERY
+def test_what_lanes_have_in_common_is_stored_without_a_race(schedule: Any) -> None:
+    X = np.arange(200.0).reshape(40, 5)
+    for seed in range(2):
+        weights, marked, out = np.zeros(40), np.zeros(40, np.int32), np.zeros((40, 5))
+        in_common[schedule].on("simt", seed=seed)(_matrix(), X, weights, marked, out)
+        assert set(weights) == {2.0} and set(marked) == {1}
+        np.testing.assert_array_equal(out, 40 * X[np.arange(40) // 2])
 
 
 @pytest.mark.simt

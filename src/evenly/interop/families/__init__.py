@@ -3,6 +3,7 @@
     for member in families(seed=3):
         A = member.make()
 
+shapes     the families: parameters that they draw; kinds: their numbers in compiled code
 draws      random numbers at any position
 lengths    row lengths, columns: columns; both compiled
 member     one matrix

@@ -22,7 +22,11 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
     """Lower `ev.scratch(n, type, zeros=)`. It gets its memory when it is bound to a name."""
     zeros = dict(node.keywords).get("zeros")
     if len(node.keywords) != (zeros is not None) or len(node.arguments) != 2:
-        refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
+        refuse(
+            node.at,
+            "ev.scratch takes a length and a type",
+            "ev.scratch(2 * n, np.int32), or with zeros=False too",
+        )
     check_tile(cx, node, "ev.scratch", "a scratch array")
     if cx.tiles is not None and isinstance(cx.tiles.id, Task):
         refuse(

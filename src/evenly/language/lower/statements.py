@@ -73,7 +73,9 @@ def evaluate(cx: Context, expression: s.Expr) -> None:
         refuse(expression.at, "an expression whose value is not used", "assign it or store it")
     if isinstance(v, ir.Expr) and not isinstance(v, ir.Var):
         refuse(
-            expression.at, "a call whose value is not used", "functions are pure: assign the result"
+            expression.at,
+            "a call whose value is not used",
+            "assign the result; a function that acts returns nothing",
         )
 
 

@@ -2,8 +2,9 @@
 
     slots, text, statements       the table of arguments; expressions; statements
     owned, split, share           the engines, which divide the work
-    tasks, crew                   loops over tasks: workers that hand each other tasks
-    processors, grid              what a schedule asks of its processor; reductions over the whole grid
+    tasks, crew, crew_words       loops over tasks: workers that hand each other tasks
+    columns, stack                lanes around passes; local arrays
+    processors, setup, grid       what a schedule asks of its processor; reductions over the whole grid
     vectors, extremes, masked     loops that LLVM vectorises, for extremes of floats, with a mask
     unrolled                      unrolled loops
     common                        common subexpressions
@@ -15,7 +16,7 @@
     copies, machine               what `tune` measures on; the processor's name, and whether it gathers quickly
     calls                         the layout of what a native call is given
     words, pointers               words that threads share; addresses in native code
-    primitives, complexes, narrow, atomics, checks, helpers   functions that emitted code calls, and their imports
+    primitives, integers, complexes, narrow, atomics, checks   functions that emitted code calls; helpers: their imports
 
 Importing this does not import Numba.
 """

@@ -55,14 +55,10 @@ def _of_posix(name: str, words: tuple[int, ...]):
 
 
 lock, unlock = (_of_posix(f"pthread_mutex_{name}", (MUTEX,)) for name in ("lock", "unlock"))
-wake_one, wait_for_call = (
-    _of_posix("pthread_cond_signal", (CALLED,)),
-    _of_posix("pthread_cond_wait", (CALLED, MUTEX)),
-)
-wake_all, wait_until_left = (
-    _of_posix("pthread_cond_broadcast", (LEFT,)),
-    _of_posix("pthread_cond_wait", (LEFT, MUTEX)),
-)
+wake_one = _of_posix("pthread_cond_signal", (CALLED,))
+wait_for_call = _of_posix("pthread_cond_wait", (CALLED, MUTEX))
+wake_all = _of_posix("pthread_cond_broadcast", (LEFT,))
+wait_until_left = _of_posix("pthread_cond_wait", (LEFT, MUTEX))
 
 
 @kept_function("void(int64, int64, int64, int64, int64, int64)", nogil=True)

@@ -31,7 +31,8 @@ def segment_sort(
     schedule, target: as of `ev.spmv`.
 
     NaN comes last in both orders, and all NaN are equal. -0.0 and 0.0 are equal. The results are new arrays of the same
-    library and on the same device. It takes temporary memory of the size of the keys and the order.
+    library and on the same device. It takes temporary memory of the size of the keys and the order. From a GPU a call
+    reads back how many lists there are of which length, so it waits, and cannot be captured into a CUDA graph.
 
     Raises InputError if lengths, dtypes or devices do not match, if keys are complex, and for offsets that do not
     ascend.

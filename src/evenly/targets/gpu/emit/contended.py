@@ -14,7 +14,7 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     """Return the contended arrays of a phase.
 
     These are the arrays that atomics change, which other processors may read at the same time, and the arrays in which
-    several atoms or tiles may store the same value to one element. Plain loads and stores would be data races.
+    several atoms, tiles or lanes may store the same value to one element. Plain loads and stores would be data races.
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
@@ -37,6 +37,10 @@ def _meets(s: ir.Store, around: tuple[ir.Pass, ...], phase: Phase) -> bool:
     """Whether another store may have the same element."""
     if _placed(s):
         return False
+    if isinstance(phase, Split) and phase.lane is not None and not _own(s, phase.lane):
+        return (
+            True  # each lane around has threads of its own, which store what lanes have in common
+        )
     if around and not _apart(s, around):
         return True
     # No tile or atom belongs to two items.
@@ -115,7 +119,7 @@ def _placed(s: ir.Store) -> bool:
 
 
 def _own(s: ir.Store, atom: ir.Var) -> bool:
-    """Whether no two atoms store to the same element, because the index is the atom."""
+    """Whether no two atoms, tiles or lanes store to the same element, because an index is the atom."""
     return any(i is atom or (isinstance(i, ir.Cast) and i.operand is atom) for i in s.indices)
 
 
