@@ -297,6 +297,25 @@ def test_without_posix_threads_the_caller_works_alone(monkeypatch: pytest.Monkey
     assert given["y"].tobytes() == bits
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["lock", "unlock", "wake_one", "wake_all", "wait_for_call", "wait_until_left"],
+)
+def test_without_posix_threads_no_code_names_them(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A name that the linker does not find would end the process."""
+    operation = getattr(pool, name)
+
+    def used(words):
+        return operation(words)
+
+    monkeypatch.setattr(pool, "POSIX", False)
+    compiled_without = numba.njit("int32(CPointer(int64))")(used)
+    (text,) = compiled_without.inspect_llvm().values()
+    assert "pthread" not in text
+
+
 def test_doors_are_free_after_calls() -> None:
     given = few_tiles()
     run(compiled(sums, given, ev.MergePath()), given)

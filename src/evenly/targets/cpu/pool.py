@@ -17,6 +17,8 @@ and how many more may enter: none, if it is closed. The others are the call's.
 
 from __future__ import annotations
 
+import os
+
 from llvmlite import ir as llvm
 from numba import njit, types
 from numba.core.cgutils import get_or_insert_function
@@ -27,6 +29,7 @@ from .kept import kept_callback, kept_function
 from .pointers import call, integers, take
 from .words import WORDS, add, give_way, keep_bits, load, now, replaced, set_bits, store
 
+POSIX = os.name == "posix"  # whether there are its threads
 LINE = 16  # words: two lines of memory, since processors fetch them in pairs
 OPENED, ASLEEP, MUTEX, CALLED, LEFT = (LINE * i for i in range(5))
 FIRST, DOORS = LINE * 5, 8
@@ -39,12 +42,17 @@ PATIENT = 50_000  # nanoseconds for which a call looks whether they have left be
 
 
 def _of_posix(name: str, words: tuple[int, ...]):
-    """Return a call of the C library with the addresses of these words of the pool."""
+    """Return a call of the C library with the addresses of these words of the pool.
+
+    Elsewhere it does nothing: there is no pool, but code that names a function which does not exist ends the process.
+    """
 
     @intrinsic
     def function(typing_context, pool):
         def generate(context, builder, signature, arguments):
             i32, i64 = llvm.IntType(32), llvm.IntType(64)
+            if not POSIX:
+                return i32(0)
             kind = llvm.FunctionType(i32, [i64.as_pointer()] * len(words))
             given = [builder.gep(arguments[0], [i64(at)]) for at in words]
             return builder.call(get_or_insert_function(builder.module, kind, name), given)

@@ -64,9 +64,9 @@ def pool() -> int:
 
 
 def _started() -> int:
-    from .pool import CALLED, LEFT, LINE, MUTEX, SIZE, help_always
+    from .pool import CALLED, LEFT, LINE, MUTEX, POSIX, SIZE, help_always
 
-    if os.name != "posix":
+    if not POSIX:
         return 0
     helpers = most_threads() - 1
     memory = _for_ever(np.zeros(SIZE + LINE, np.int64))
