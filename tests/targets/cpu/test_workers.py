@@ -19,6 +19,7 @@ from evenly.arguments import Binding
 from evenly.targets.cpu import crew, driver, pool, workers
 from evenly.targets.cpu.calls import QUEUE
 from evenly.targets.cpu.kept import kept_callback
+from evenly.targets.cpu.pointers import integers
 from evenly.targets.cpu.words import add, give_way, load
 
 
@@ -80,14 +81,15 @@ def test_one_native_call_does_what_its_steps_do(setting: Callable[[int], None]) 
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     size, seen = given["A"].num_tiles + given["A"].num_atoms, set()
-    for n in range(1, numba.config.NUMBA_NUM_THREADS + 1):
+    threads = range(1, min(numba.config.NUMBA_NUM_THREADS, 4) + 1)  # 5 have as many workers as 2
+    for n in threads:
         setting(n)
         run(executable, given)
         natively = given["y"].tobytes()
         run(executable, given, driver.worker_count(size, n))
         assert given["y"].tobytes() == natively
         seen.add(natively)
-    assert len(seen) == numba.config.NUMBA_NUM_THREADS
+    assert len(seen) == len(threads)
 
 
 def few_tiles() -> dict[str, Any]:
@@ -247,6 +249,34 @@ def test_helpers_that_sleep_are_woken() -> None:
         assert given["y"].tobytes() == bits
 
 
+@numba.njit("int64(int64, int64)")
+def needed(at, asleep):
+    return pool.pool_needs(integers(at), asleep)
+
+
+@pytest.mark.parametrize(
+    ("asleep", "places", "inside", "number"),
+    [
+        (63, [1], [0], 1),
+        (62, [1], [0], 0),  # one is awake, which suffices
+        (1, [63], [0], 1),
+        (40, [63], [0], 40),
+        (56, [0, 7], [7, 0], 7),  # those that are awake are inside another call
+        (49, [0, 7], [7, 7], 7),
+        (30, [0, 0], [2, 3], 0),
+    ],
+)
+def test_a_call_wakes_no_more_helpers_than_it_takes(
+    asleep: int, places: list[int], inside: list[int], number: int
+) -> None:
+    """There are 63, and these calls are open."""
+    words = np.zeros(pool.SIZE, np.int64)
+    words[pool.HELPERS] = 63
+    for i, (more, there) in enumerate(zip(places, inside, strict=True)):
+        words[pool.FIRST + pool.LINE * i] = pool.TAKEN + pool.PLACE * more + there
+    assert needed(words.ctypes.data, asleep) == number
+
+
 @kept_callback("int64(int64, int64, CPointer(int64))")
 def meet(worker, workers, met):
     """Wait until the other worker is there, too, or for half a minute."""
@@ -295,6 +325,25 @@ def test_without_posix_threads_the_caller_works_alone(monkeypatch: pytest.Monkey
     given["y"][:] = 0
     prepared()
     assert given["y"].tobytes() == bits
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lock", "unlock", "wake_one", "wake_all", "wait_for_call", "wait_until_left"],
+)
+def test_without_posix_threads_no_code_names_them(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A name that the linker does not find would end the process."""
+    operation = getattr(pool, name)
+
+    def used(words):
+        return operation(words)
+
+    monkeypatch.setattr(pool, "POSIX", False)
+    compiled_without = numba.njit("int32(CPointer(int64))")(used)
+    (text,) = compiled_without.inspect_llvm().values()
+    assert "pthread" not in text
 
 
 def test_doors_are_free_after_calls() -> None:

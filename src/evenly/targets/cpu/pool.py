@@ -10,12 +10,14 @@ it sleeps, until a call wakes it.
 
 Fixture pool.cu of the tests of target `simt` has the doors in C++, explored under weak memory.
 
-`pool` points to words of 64 bits: how many calls have been opened; how many helpers sleep; a mutex and two conditions;
-then LINE words for each door. Of these the first says whether it is taken, and waited at, how many helpers are inside,
-and how many more may enter: none, if it is closed. The others are the call's.
+`pool` points to words of 64 bits: how many calls have been opened; how many helpers sleep, and how many there are; a
+mutex and two conditions; then LINE words for each door. Of these the first says whether it is taken, and waited at, how
+many helpers are inside, and how many more may enter: none, if it is closed. The others are the call's.
 """
 
 from __future__ import annotations
+
+import os
 
 from llvmlite import ir as llvm
 from numba import njit, types
@@ -27,8 +29,10 @@ from .kept import kept_callback, kept_function
 from .pointers import call, integers, take
 from .words import WORDS, add, give_way, keep_bits, load, now, replaced, set_bits, store
 
+POSIX = os.name == "posix"  # whether there are its threads
 LINE = 16  # words: two lines of memory, since processors fetch them in pairs
 OPENED, ASLEEP, MUTEX, CALLED, LEFT = (LINE * i for i in range(5))
+HELPERS = ASLEEP + 1
 FIRST, DOORS = LINE * 5, 8
 SIZE = FIRST + LINE * DOORS
 FREE, TAKEN, WAITED_AT = 0, 1 << 40, 1 << 41
@@ -39,12 +43,17 @@ PATIENT = 50_000  # nanoseconds for which a call looks whether they have left be
 
 
 def _of_posix(name: str, words: tuple[int, ...]):
-    """Return a call of the C library with the addresses of these words of the pool."""
+    """Return a call of the C library with the addresses of these words of the pool.
+
+    Elsewhere it does nothing: there is no pool, but code that names a function which does not exist ends the process.
+    """
 
     @intrinsic
     def function(typing_context, pool):
         def generate(context, builder, signature, arguments):
             i32, i64 = llvm.IntType(32), llvm.IntType(64)
+            if not POSIX:
+                return i32(0)
             kind = llvm.FunctionType(i32, [i64.as_pointer()] * len(words))
             given = [builder.gep(arguments[0], [i64(at)]) for at in words]
             return builder.call(get_or_insert_function(builder.module, kind, name), given)
@@ -89,15 +98,30 @@ def pool_takes(pool):
 
 @njit
 def pool_opens(pool, door, places):
-    """Open a door for so many helpers, and wake as many if they sleep."""
+    """Open a door for so many helpers, and wake those that are needed."""
     store(pool, door, TAKEN + PLACE * places)
     add(pool, OPENED, 1)
     asleep = add(pool, ASLEEP, 0)  # a helper counts itself before it looks for the last time
-    if asleep > 0:
+    needed = pool_needs(pool, asleep) if asleep > 0 else 0
+    if needed > 0:
         lock(pool)
-        for _ in range(min(asleep, places)):
+        for _ in range(needed):
             wake_one(pool)
         unlock(pool)
+
+
+@njit
+def pool_needs(pool, asleep):
+    """Return how many helpers to wake, so that all calls together have as many as they take.
+
+    A call that woke others each time would soon keep all of them awake, where `numba.set_num_threads` allows a few.
+    """
+    wanted = 0
+    for i in range(DOORS):
+        seen = load(pool, FIRST + LINE * i)
+        wanted += (seen & INSIDE) + (seen & PLACES) // PLACE
+    awake = pool[HELPERS] - asleep
+    return min(asleep, max(wanted - awake, 0))
 
 
 @kept_function(types.void(WORDS, types.int64), nogil=True)

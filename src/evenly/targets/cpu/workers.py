@@ -64,9 +64,9 @@ def pool() -> int:
 
 
 def _started() -> int:
-    from .pool import CALLED, LEFT, LINE, MUTEX, SIZE, help_always
+    from .pool import CALLED, HELPERS, LEFT, LINE, MUTEX, POSIX, SIZE, help_always
 
-    if os.name != "posix":
+    if not POSIX:
         return 0
     helpers = most_threads() - 1
     memory = _for_ever(np.zeros(SIZE + LINE, np.int64))
@@ -75,10 +75,10 @@ def _started() -> int:
     given = _for_ever(np.array([(words, helper + 1) for helper in range(helpers)], np.int64))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
-        for own in given:
-            _start(help_always.address, address(own))
+        started = sum(_start(help_always.address, address(own)) for own in given)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    memory[(words - address(memory)) // 8 + HELPERS] = started
     return words
 
 
@@ -89,12 +89,14 @@ def _initialise(mutex: int, *conditions: int) -> None:
         library.pthread_cond_init(ctypes.c_void_p(condition), None)
 
 
-def _start(function: int, argument: int) -> None:
-    """Start a thread that runs a native function. If the system has no more threads, there is a helper less."""
+def _start(function: int, argument: int) -> bool:
+    """Start a thread that runs a native function. Return whether the system has had one more."""
     library, thread = ctypes.CDLL(None), ctypes.c_void_p()
     run = ctypes.c_void_p(function), ctypes.c_void_p(argument)
-    if library.pthread_create(ctypes.byref(thread), None, *run) == 0:
-        library.pthread_detach(thread)
+    if library.pthread_create(ctypes.byref(thread), None, *run) != 0:
+        return False
+    library.pthread_detach(thread)
+    return True
 
 
 def _for_ever(array: np.ndarray) -> np.ndarray:
