@@ -150,10 +150,9 @@ def plannable(prepare: Callable[P, Call]) -> WithPlan[P, P]:
     `algorithm.plan(...)` returns a `Planned`, whose arguments stay. It refuses strided ones, except for `out`: it would
     read a copy of them again.
     """
-    signature = inspect.signature(prepare)
 
     def plan(*args: P.args, **named: P.kwargs) -> Planned:
-        _check_memory(signature.bind(*args, **named).arguments)
+        _check_memory(inspect.signature(prepare).bind(*args, **named).arguments)
         call = prepare(*args, **named)
 
         def again(out: Any = None) -> Call:
