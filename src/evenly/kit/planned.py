@@ -105,8 +105,12 @@ class Planned:
     def bind(self, *, stream: Any = None) -> BoundCall:
         """Return a call on the plan's own arrays that only launches, as `ev.Plan.bind` does.
 
-        Raises InputError for an `out` that is neither in C nor in Fortran order.
+        Raises InputError for an operand or an `out` that is neither in C nor in Fortran order.
         """
+        read = {arrays.view(x).pointer for x in self.arguments if arrays.is_array(x)}
+        if any(arrays.view(x).pointer not in read for x in self._operands):
+            expected = "arrays in C or Fortran order, to read without a copy"
+            raise InputError("operands", expected=expected, given="a strided one")
         if self._strided:
             expected = "an array in C or Fortran order, to write to without a copy"
             raise InputError("out", expected=expected, given="a strided one")
