@@ -185,3 +185,21 @@ def test_the_greatest_of_lists_in_parts(dtype: str) -> None:
     x = nasty(dtype, int(offsets[-1]))
     found = back(ev.ragged.top_k(KINDS["cupy"](x), 3, KINDS["cupy"](offsets), padding_value=7))
     check_top(found, x, offsets, True)
+
+
+def test_a_sort_of_more_than_two_billion_elements() -> None:
+    """A list in parts that begin beyond 32 bits, behind a short one."""
+    cupy = pytest.importorskip("cupy")
+    if cupy.cuda.Device().mem_info[0] < 60 * 2**30:
+        pytest.skip("needs 60 GiB of free GPU memory")
+    n, few = 2**31 + 10**8, 5
+    keys = cupy.arange(n, dtype=np.uint32)
+    keys = (keys * np.uint32(2654435761) >> np.uint32(24)).astype(np.uint8)
+    found, order = ev.ragged.segment_sort(keys, cupy.array([0, few, n]))
+    assert order.dtype == np.int64
+    each = 1 << 26
+    for i in [0, *range(few, n - 1, each)]:
+        stop = few if i < few else min(i + each + 1, n)
+        x, at = found[i:stop], order[i:stop]
+        assert (keys[at] == x).all()
+        assert ((x[1:] > x[:-1]) | ((x[1:] == x[:-1]) & (at[1:] > at[:-1]))).all()

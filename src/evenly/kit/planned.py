@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec, Protocol, cast
 
 from evenly.errors import InputError
+from evenly.interop import arrays
 from evenly.kit.arguments import renamed
 from evenly.runtime.bound import Bound
 from evenly.runtime.bound_call import BoundCall
@@ -103,8 +105,12 @@ class Planned:
     def bind(self, *, stream: Any = None) -> BoundCall:
         """Return a call on the plan's own arrays that only launches, as `ev.Plan.bind` does.
 
-        Raises InputError for an `out` that is neither in C nor in Fortran order.
+        Raises InputError for an operand or an `out` that is neither in C nor in Fortran order.
         """
+        read = {arrays.view(x).pointer for x in self.arguments if arrays.is_array(x)}
+        if any(arrays.view(x).pointer not in read for x in self._operands):
+            expected = "arrays in C or Fortran order, to read without a copy"
+            raise InputError("operands", expected=expected, given="a strided one")
         if self._strided:
             expected = "an array in C or Fortran order, to write to without a copy"
             raise InputError("out", expected=expected, given="a strided one")
@@ -145,10 +151,12 @@ def plannable(prepare: Callable[P, Call]) -> WithPlan[P, P]:
     """Make an algorithm of a function that checks its arguments and returns a `Call`.
 
     It has the name, the parameters and the docstring of the function. `algorithm(...)` runs it, and
-    `algorithm.plan(...)` returns a `Planned`, whose arguments stay.
+    `algorithm.plan(...)` returns a `Planned`, whose arguments stay. It refuses strided ones, except for `out`: it would
+    read a copy of them again.
     """
 
     def plan(*args: P.args, **named: P.kwargs) -> Planned:
+        _check_memory(inspect.signature(prepare).bind(*args, **named).arguments)
         call = prepare(*args, **named)
 
         def again(out: Any = None) -> Call:
@@ -164,3 +172,11 @@ def plannable(prepare: Callable[P, Call]) -> WithPlan[P, P]:
 
     plan.__doc__ = f"Return a `Planned` of `{prepare.__name__}`, which takes the same arguments."
     return with_plan(plan)(run)
+
+
+def _check_memory(given: Mapping[str, Any]) -> None:
+    for name, x in given.items():
+        if name != "out" and arrays.is_array(x) and not arrays.view(x, name).contiguous:
+            expected = "a contiguous array, which a plan reads at each call"
+            hint = "make a contiguous copy, and keep its values up to date"
+            raise InputError(name, expected=expected, given="a strided one", hint=hint)

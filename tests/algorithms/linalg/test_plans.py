@@ -91,6 +91,9 @@ def test_bound_calls() -> None:
     strided = placed(dense(ROWS, 3), "rows apart")
     with pytest.raises(ev.InputError, match="out: expected an array in C or Fortran order"):
         ev.linalg.spmm.plan(MATRIX, B, out=strided).bind()
+    copied = placed(dense(COLUMNS, 3), "rows apart")
+    with pytest.raises(ev.InputError, match="operands: expected arrays in C or Fortran order"):
+        ev.linalg.spmm.plan(MATRIX, copied).bind()
 
 
 def test_what_it_says() -> None:

@@ -227,6 +227,11 @@ def test_sorting_moves_values_and_is_stable(length: int) -> None:
         assert same.tolist() == found.tolist()
 
 
+def test_sorting_moves_no_values_if_given_none() -> None:
+    found, moved = R.segment_sort(X, OFFSETS, ())
+    assert (found.tolist(), moved) == (R.segment_sort(X, OFFSETS)[0].tolist(), ())
+
+
 def test_lengths_instead_of_offsets() -> None:
     found = R.segment_reduce(X, "sum", lengths=np.array([3, 0, 1]), target="python")
     assert found.tolist() == [6, 0, 4]
@@ -290,6 +295,7 @@ def test_results_into_arrays() -> None:
 
 # ---- mistakes --------------------------------------------------------------------------------------
 LISTS = ev.ragged(OFFSETS)
+OUT = np.zeros((1, 1), np.int64)
 MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "too few elements": (lambda: R.segment_reduce(X, "sum", np.array([0, 3])), "offsets: expected offsets[1]=4, got offsets[1]=3"),
     "offsets that fall": (lambda: R.segment_softmax(X, np.array([0, 3, 2, 4])), "offsets: expected non-decreasing offsets, got offsets[2]=2 after 3"),
@@ -328,6 +334,8 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "rows of one axis": (lambda: R.padded_to_jagged(X, OFFSETS), "padded: expected an array (lists, length) or (lists, length, d), got shape (4,)"),
     "other lists": (lambda: R.padded_to_jagged(X.reshape(2, 2), OFFSETS), "offsets: expected offsets of 2 lists, the rows of padded, got those of 3"),
     "another type": (lambda: R.jagged_to_padded(X, OFFSETS, 2, out=np.zeros((3, 2), np.float32)), "out: expected an array of float64, got one of float32"),
+    "a plan of a strided array": (lambda: R.segment_reduce.plan(X[::2], "sum", np.array([0, 2])), "data: expected a contiguous array, which a plan reads at each call, got a strided one; hint: make a contiguous copy"),
+    "two results in one": (lambda: R.top_k(OFFSETS, 1, np.array([0, 4]), out=(OUT, OUT)), "out: expected an output that shares no memory with"),
     "a strided result": (lambda: R.jagged_to_padded(X, OFFSETS, 2, out=np.zeros((3, 4))[:, ::2]), "out: expected a contiguous array, got a strided one"),
     "few values": (lambda: R.segment_sort(X, OFFSETS, X[:2]), "values: expected a vector of 4, as many as keys has, got shape (2,)"),
 }  # fmt: skip

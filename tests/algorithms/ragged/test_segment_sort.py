@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
-from evenly.algorithms.ragged.segment_sort.bins import TEAMS
+from evenly.algorithms.ragged.segment_sort.bins import TEAMS, Bins
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
@@ -156,15 +156,29 @@ def test_element_by_element(descending: bool, position: Any, target: str) -> Non
     check((found, order), x, offsets, descending)
 
 
-def test_places_of_parts_stay_within_32_bits() -> None:
-    stop, room = np.int32(2**31 - 1), 3328
-    parts = int(parts_of(np.int32(0), stop, room))
-    assert parts == -(-(2**31 - 1) // room)
+@pytest.mark.parametrize(("P", "stop"), [(np.int32, 2**31 - 1), (np.int64, 5 * 10**9)])
+def test_places_of_parts_do_not_overflow(P: Any, stop: int) -> None:
+    room = 3328
+    parts = int(parts_of(P(0), P(stop), room))
+    assert parts == -(-stop // room)
     with np.errstate(over="raise"):
         for passes in range(int(passes_of(np.int32(parts)))):
-            part, runs = np.int32(parts - 1), np.int32(1) << np.int32(passes)
-            begin, middle, end = runs_around(np.int32(0), stop, part, room, runs)
+            part, runs = P(parts - 1), P(1) << P(passes)
+            begin, middle, end = runs_around(P(0), P(stop), part, room, runs)
             assert 0 <= begin < stop and begin <= middle <= end == stop
+
+
+@pytest.mark.parametrize(("P", "stop"), [(np.int32, 2**31 - 1), (np.int64, 5 * 10**9)])
+def test_a_list_of_very_many_elements_has_its_parts(P: Any, stop: int) -> None:
+    """Offsets alone: what is looked at is how many elements lists have."""
+    limits = *range(1, 9), 2**22
+    lists = ev.ragged(np.array([0, 3, stop], P), num_atoms=stop, check=False)
+    bins = Bins(lists, limits, "cpu")
+    assert bins.survey.parts == -(-(stop - 3) // limits[-1])
+    list_of, part_of = bins.parts()
+    assert list_of.tolist() == [1] * bins.survey.parts
+    assert part_of.tolist() == [*range(bins.survey.parts)]
+    assert part_of.dtype == P  # so that it can be multiplied by the length of a part
 
 
 @pytest.mark.simt

@@ -189,4 +189,5 @@ def top_k(
     code_of, _ = kit.coding(data, bool(largest))
     kernel = selecting(kit.code_type(data), positions, code_of)[schedule].on(target)
     args = *lists, data, kit.as_integers(data), padding, values, indices
-    return kit.Call(kernel, args, (values, indices), {"S": "offsets"})
+    names = {"S": "offsets", "bits": "data", "values": "out", "indices": "out"}
+    return kit.Call(kernel, args, (values, indices), names)

@@ -54,7 +54,7 @@ def surveying(limits: tuple[int, ...]) -> Any:
             h += 1 if l6 < n <= l7 else 0
             i += 1 if l7 < n <= room else 0
             j += 1 if room < n else 0
-            parts += (n + room - 1) // room if room < n else 0
+            parts += (n - 1) // room + 1 if room < n else 0
             greatest = max(greatest, n)
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
@@ -134,6 +134,7 @@ class Bins:
         )
         of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
         list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
-        part_of = kit.empty(offsets, (self.survey.parts,), np.int32)
+        # As wide as positions: where a part begins is a multiple of its number.
+        part_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_atoms))
         number_parts[EVENLY].on(self.target)(of, lists, list_of, part_of)
         return list_of, part_of

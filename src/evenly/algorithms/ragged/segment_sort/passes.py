@@ -54,7 +54,7 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
 
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
-        runs = np.int32(1) << done
+        runs = P(1) << P(done)
         for item in E.tiles():
             t, part = lists[item], parts[item]
             first, stop = offsets[t], offsets[t + 1]

@@ -182,7 +182,8 @@ class Along(Columns):
         writer = self.writer
         if to:
             test = self.has(self.c)
-            test = f"width.value > 1 || {test}" if self.known else test
+            again = self.known and not self.stores_words()  # what is only moved is read once
+            test = f"width.value > 1 || {test}" if again else test
             with self.each_column("width.value"), writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     guard = guards[e]
