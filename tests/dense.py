@@ -96,6 +96,15 @@ def overwritten(A, X, Y, Z):
 
 
 @ev.kernel
+def read_back(A, X, Y, Z):
+    """A lane reads what it has just stored."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row)) - Y[row, j]
+            Z[row, j] = 2 * Y[row, j]
+
+
+@ev.kernel
 def modulo(A, X, Y, at):
     """Lengths of rows in the arithmetic of indices."""
     for row in A.tiles():
@@ -177,6 +186,28 @@ def masked(A, X, Z, out, some):
                     some[k, j] = X[c, j] if c < len(X) and j < 9 else Z[row, j] - 1
                 elif heavy:
                     some[k, j] = X[len(X) - 1, j]
+
+
+@ev.kernel
+def found_where(A, X, out, hits):
+    """Beside what it stores, a branch computes where rows are; beyond the end of a tile there is none."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            i = 5
+            if A.value(k) > -100:
+                hits[k] = A.value(k)
+                i = A.column(k) + 5
+            out[k] = sum(X[i - 5, j] for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
+def unlike(A, X, Z, out, sums):
+    """Two axes inside: of columns that are words, and of columns that fill a word each."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            c = A.column(k)
+            out[k] = sum(X[c, j] for j in ev.lanes(X.shape[1]))
+            sums[k] = sum(Z[c, j] for j in ev.lanes(Z.shape[1]))
 
 
 @ev.func
@@ -398,6 +429,16 @@ CASES |= {
         ),
         (2, 3),
     ),
+    "read_back": Case(
+        read_back,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t, 2),
+            filled(M.shape[0], n, t),
+        ),
+        (2, 3),
+    ),
     "picked": Case(
         picked,
         lambda A, M, n, t: (
@@ -467,6 +508,22 @@ INSIDE = {
             filled(M.shape[0], n, t, 2),
             filled(A.num_atoms, n, np.float64),
             filled(A.num_atoms, n, t),
+        ),
+        (3, 4),
+    ),
+    "found_where": Case(
+        found_where,
+        lambda A, M, n, t: (A, filled(M.shape[1], n, t), *filled(2, A.num_atoms, t)),
+        (2, 3),
+    ),
+    "unlike": Case(
+        unlike,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[1], n, np.complex128),
+            filled(1, A.num_atoms, t)[0],
+            filled(1, A.num_atoms, np.complex128)[0],
         ),
         (3, 4),
     ),

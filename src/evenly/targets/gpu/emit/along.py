@@ -110,7 +110,7 @@ class Along(Columns):
         self.writer.line(f"{self.axis}.{method}(width, {given});")
 
     def has(self, column: str) -> str:
-        method = "has" if self.known and self.width() > 1 else "has_one"
+        method = "has" if self.known and self.inside.width() > 1 else "has_one"
         return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
 
     def leaves(self, column: str) -> str:
