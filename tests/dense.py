@@ -298,6 +298,19 @@ def stored_inside(A, X, V, weights, at, out, dots):
 
 
 @ev.kernel
+def stored_alike(A, X, V, out, dots, flags):
+    """All lanes around a pass store the same: the product of an atom in its own place, a constant in a row's."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                dots[k] = sum(V[A.column(k), i] * X[row, i] for i in ev.lanes(V.shape[1]))
+                total += A.value(k) * V[A.column(k), j]
+            out[row, j] = total
+            flags[row] = 1
+
+
+@ev.kernel
 def by_lane(A, X, Z, V, out):
     """The lanes inside depend on the one around: there is nothing to compute once."""
     for row in A.tiles():
@@ -558,6 +571,18 @@ BOTH = {
     "chosen": Case(chosen, both, (4,)),
     "keyed": Case(keyed, both, (4,)),
     "stored_inside": Case(stored_inside, lambda A, M, n, t: placed(M, A, n, t), (5, 6)),
+    "stored_alike": Case(
+        stored_alike,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(M.shape[0], n, t, 3),
+            filled(1, A.num_atoms, t)[0],
+            np.zeros(M.shape[0], np.int32),
+        ),
+        (3, 4, 5),
+    ),
     "by_lane": Case(by_lane, both, (4,)),
     "changed": Case(changed, both, (4,)),
     "changed_sum": Case(changed_sum, both, (4,)),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from evenly.language import ir, walk
+from evenly.language.dependence import Dependence, depend
 from evenly.language.phases import Once, Owned, Phase, Split
 
 
@@ -19,7 +20,23 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
     found |= {s.array.path for s, around in _stores(body, ()) if _meets(s, around, phase)}
-    return frozenset(found)
+    return frozenset(found | _of_all_lanes(phase))
+
+
+def _of_all_lanes(phase: Phase) -> set[ir.Path]:
+    """Return the arrays in which all lanes store the same, if each lane of a tile may have a processor of its own."""
+    if not isinstance(phase, Split) or phase.lane is None:
+        return set()
+    body = _body(phase)
+    own = {phase.lane, *(v for s in walk.statements(body) for v in _returned(s))}
+    varying = Dependence(body, (), results=False).following(own)
+    stores = (s for s, _ in _stores(body, ()) if not _placed(s))
+    return {s.array.path for s in stores if not depend(s.indices, varying)}
+
+
+def _returned(s: ir.Stmt) -> Iterator[ir.Var]:
+    if isinstance(s, ir.Atomic):
+        yield from walk.assigned(s)
 
 
 def _stores(
