@@ -201,6 +201,19 @@ def found_where(A, X, out, hits):
 
 
 @ev.kernel
+def found_later(A, X, Z, out, hits):
+    """Whether and where rows are read follows from a sum over lanes, which an atom may store."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            i = A.column(k) + len(Z)
+            top = sum(X[row, j] for j in ev.lanes(X.shape[1]))
+            if top + A.value(k) > 0:
+                hits[k] = top
+                i = A.column(k)
+            out[k] = sum((Z[i, j] if i < len(Z) else 7) * (j + 1) for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
 def unlike(A, X, Z, out, sums):
     """Two axes inside: of columns that are words, and of columns that fill a word each."""
     for row in A.tiles():
@@ -253,6 +266,23 @@ def chosen(A, X, Z, V, out):
                 (-1000.0, -1000.0, 0.0),
             )
             out[row, j] = total + best - least
+
+
+@ev.kernel
+def weighed_some(A, X, Z, V, out):
+    """Inside of lanes around, rows are read under conditions: of atoms, and of a sum over lanes before."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                dot = sum(X[row, i] * Z[c, i] for i in ev.lanes(X.shape[1]))
+                other = sum(
+                    (Z[c - 2, i] if c > 1 and dot > 0 else 0) + (X[row, i] if dot < -3 else 1)
+                    for i in ev.lanes(X.shape[1])
+                )
+                total += other * (V[c, j] if A.value(k) > 0 else 2) + dot
+            out[row, j] = total
 
 
 @ev.func
@@ -529,6 +559,17 @@ INSIDE = {
         lambda A, M, n, t: (A, filled(M.shape[1], n, t), *filled(2, A.num_atoms, t)),
         (2, 3),
     ),
+    "found_later": Case(
+        found_later,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1] // 2, n, t, 2),
+            filled(1, A.num_atoms, np.float64)[0],
+            filled(1, A.num_atoms, np.float64)[0],
+        ),
+        (3, 4),
+    ),
     "unlike": Case(
         unlike,
         lambda A, M, n, t: (
@@ -569,6 +610,7 @@ BOTH = {
         (4, 5),
     ),
     "chosen": Case(chosen, both, (4,)),
+    "weighed_some": Case(weighed_some, both, (4,)),
     "keyed": Case(keyed, both, (4,)),
     "stored_inside": Case(stored_inside, lambda A, M, n, t: placed(M, A, n, t), (5, 6)),
     "stored_alike": Case(

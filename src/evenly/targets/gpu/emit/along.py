@@ -178,7 +178,11 @@ class Along(Columns):
     def load_words(
         self, to: dict[ir.Element, str], guards: Mapping[ir.Element, ir.Expr | None]
     ) -> None:
-        """Write loads of words. guards: the conditions under which some of them are read."""
+        """Write loads of words. guards: the conditions under which some of them are read.
+
+        ptxas takes a load under a condition for a change of what its registers had before, which would then be held all
+        through the loop around it. So they get zeros first, but in shares of tiles, whose few atoms have room.
+        """
         writer = self.writer
         if to:
             test = self.has(self.c)
@@ -186,6 +190,8 @@ class Along(Columns):
             with self.each_column("width.value"), writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     guard = guards[e]
+                    if guard and not writer.clips:
+                        writer.line(f"ev::no_word(width, {name} + {self.c});")
                     with (
                         writer.compound(f"if ({self.text.expr(guard)})") if guard else nullcontext()
                     ):
