@@ -186,7 +186,8 @@ class Along(Columns):
         writer = self.writer
         if to:
             test = self.has(self.c)
-            test = f"width.value > 1 || {test}" if self.known else test
+            # Rows that are moved may be shorter than what a thread takes at a time: what it does not store, it leaves.
+            test = f"width.value > 1 || {test}" if self.known and reduced(self.loop) else test
             with self.each_column("width.value"), writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     guard = guards[e]
