@@ -96,6 +96,15 @@ def overwritten(A, X, Y, Z):
 
 
 @ev.kernel
+def read_back(A, X, Y, Z):
+    """A lane reads what it has just stored."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row)) - Y[row, j]
+            Z[row, j] = 2 * Y[row, j]
+
+
+@ev.kernel
 def modulo(A, X, Y, at):
     """Lengths of rows in the arithmetic of indices."""
     for row in A.tiles():
@@ -179,6 +188,41 @@ def masked(A, X, Z, out, some):
                     some[k, j] = X[len(X) - 1, j]
 
 
+@ev.kernel
+def found_where(A, X, out, hits):
+    """Beside what it stores, a branch computes where rows are; beyond the end of a tile there is none."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            i = 5
+            if A.value(k) > -100:
+                hits[k] = A.value(k)
+                i = A.column(k) + 5
+            out[k] = sum(X[i - 5, j] for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
+def found_later(A, X, Z, out, hits):
+    """Whether and where rows are read follows from a sum over lanes, which an atom may store."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            i = A.column(k) + len(Z)
+            top = sum(X[row, j] for j in ev.lanes(X.shape[1]))
+            if top + A.value(k) > 0:
+                hits[k] = top
+                i = A.column(k)
+            out[k] = sum((Z[i, j] if i < len(Z) else 7) * (j + 1) for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
+def unlike(A, X, Z, out, sums):
+    """Two axes inside: of columns that are words, and of columns that fill a word each."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            c = A.column(k)
+            out[k] = sum(X[c, j] for j in ev.lanes(X.shape[1]))
+            sums[k] = sum(Z[c, j] for j in ev.lanes(Z.shape[1]))
+
+
 @ev.func
 def greater(a, b):
     """The greatest first number, with the greatest second one of all, and the sum of the third ones."""
@@ -224,6 +268,23 @@ def chosen(A, X, Z, V, out):
             out[row, j] = total + best - least
 
 
+@ev.kernel
+def weighed_some(A, X, Z, V, out):
+    """Inside of lanes around, rows are read under conditions: of atoms, and of a sum over lanes before."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                c = A.column(k)
+                dot = sum(X[row, i] * Z[c, i] for i in ev.lanes(X.shape[1]))
+                other = sum(
+                    (Z[c - 2, i] if c > 1 and dot > 0 else 0) + (X[row, i] if dot < -3 else 1)
+                    for i in ev.lanes(X.shape[1])
+                )
+                total += other * (V[c, j] if A.value(k) > 0 else 2) + dot
+            out[row, j] = total
+
+
 @ev.func
 def at_greatest(a, b):
     """Sums over what has the greatest key: a factor of 0 for others."""
@@ -264,6 +325,19 @@ def stored_inside(A, X, V, weights, at, out, dots):
                 dots[at[k]] = sum(V[c, i] * X[row, i] for i in ev.lanes(V.shape[1]))
                 total += weights[at[k]] * V[c, j]
             out[row, j] = total
+
+
+@ev.kernel
+def stored_alike(A, X, V, out, dots, flags):
+    """All lanes around a pass store the same: the product of an atom in its own place, a constant in a row's."""
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0.0
+            for k in A.atoms(row):
+                dots[k] = sum(V[A.column(k), i] * X[row, i] for i in ev.lanes(V.shape[1]))
+                total += A.value(k) * V[A.column(k), j]
+            out[row, j] = total
+            flags[row] = 1
 
 
 @ev.kernel
@@ -398,6 +472,16 @@ CASES |= {
         ),
         (2, 3),
     ),
+    "read_back": Case(
+        read_back,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t, 2),
+            filled(M.shape[0], n, t),
+        ),
+        (2, 3),
+    ),
     "picked": Case(
         picked,
         lambda A, M, n, t: (
@@ -470,6 +554,33 @@ INSIDE = {
         ),
         (3, 4),
     ),
+    "found_where": Case(
+        found_where,
+        lambda A, M, n, t: (A, filled(M.shape[1], n, t), *filled(2, A.num_atoms, t)),
+        (2, 3),
+    ),
+    "found_later": Case(
+        found_later,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1] // 2, n, t, 2),
+            filled(1, A.num_atoms, np.float64)[0],
+            filled(1, A.num_atoms, np.float64)[0],
+        ),
+        (3, 4),
+    ),
+    "unlike": Case(
+        unlike,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[1], n, np.complex128),
+            filled(1, A.num_atoms, t)[0],
+            filled(1, A.num_atoms, np.complex128)[0],
+        ),
+        (3, 4),
+    ),
 }
 CASES |= INSIDE
 
@@ -499,8 +610,21 @@ BOTH = {
         (4, 5),
     ),
     "chosen": Case(chosen, both, (4,)),
+    "weighed_some": Case(weighed_some, both, (4,)),
     "keyed": Case(keyed, both, (4,)),
     "stored_inside": Case(stored_inside, lambda A, M, n, t: placed(M, A, n, t), (5, 6)),
+    "stored_alike": Case(
+        stored_alike,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(M.shape[0], n, t, 3),
+            filled(1, A.num_atoms, t)[0],
+            np.zeros(M.shape[0], np.int32),
+        ),
+        (3, 4, 5),
+    ),
     "by_lane": Case(by_lane, both, (4,)),
     "changed": Case(changed, both, (4,)),
     "changed_sum": Case(changed_sum, both, (4,)),

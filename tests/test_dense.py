@@ -113,6 +113,9 @@ def test_nasty_rows(name: str) -> None:
         ("changed", "group 8"), ("changed_sum", "block"),
         ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
         ("modulo", "nonzero"), ("part", "merge"),
+        ("read_back", "group 8"), ("read_back", "merge"), ("found_where", "block"), ("unlike", "group 8"),
+        ("stored_alike", "merge"), ("stored_alike", "group 8"), ("found_later", "group 8"), ("found_later", "lrb"),
+        ("weighed_some", "group 8"), ("weighed_some", "block"), ("weighed_some", "merge"),
     ],
 )  # fmt: skip
 def test_other_kernels(case: str, name: str) -> None:

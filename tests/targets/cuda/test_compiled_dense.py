@@ -45,6 +45,9 @@ COMPILED = [
     ("outer", ev.MergePath(128, 2, lanes=16, vector=3), 64, "sm_80"),
     ("masked", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 80, "sm_90"),
     ("sddmm", ev.NonzeroSplit(128, 1, lanes=8, vector=4), 64, "sm_90"),
+    ("found_later", ev.GroupMapped(8, items=4, lanes=8, vector=4), 64, "sm_90"),
+    ("weighed_some", ev.GroupMapped(8, items=4, lanes=8, vector=4), 80, "sm_90"),
+    ("unlike", ev.GroupMapped(16, items=2, lanes=8, vector=2), 64, "sm_90"),
 ]
 
 

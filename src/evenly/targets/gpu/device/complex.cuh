@@ -78,8 +78,12 @@ template <class T> EV_DEVICE complex<T> shuffle_down(unsigned mask, complex<T> z
   const T re = shuffle_down(mask, z.re, n), im = shuffle_down(mask, z.im, n);
   return complex<T>(re, im);
 }
-template <class T> EV_DEVICE complex<T> shuffle_from(unsigned mask, complex<T> z, int lane) {
-  const T re = shuffle_from(mask, z.re, lane), im = shuffle_from(mask, z.im, lane);
+template <class T> EV_DEVICE complex<T> shuffle_xor(unsigned mask, complex<T> z, int n) {
+  const T re = shuffle_xor(mask, z.re, n), im = shuffle_xor(mask, z.im, n);
+  return complex<T>(re, im);
+}
+template <class T> EV_DEVICE complex<T> shuffle_from(unsigned mask, complex<T> z, int lane, int width = 32) {
+  const T re = shuffle_from(mask, z.re, lane, width), im = shuffle_from(mask, z.im, lane, width);
   return complex<T>(re, im);
 }
 

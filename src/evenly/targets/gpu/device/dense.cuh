@@ -82,6 +82,10 @@ template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* t
   if constexpr (W == 1) *to = load_cached(p);
   else load_again<W>(p, to);
 }
+template <int W, class T> EV_DEVICE void no_word(constant<W>, T* to) {
+  #pragma unroll
+  for (int i = 0; i < W; ++i) to[i] = {};
+}
 template <int W, class T> EV_DEVICE void store_word(constant<W>, T* p, const T* from) {
   if constexpr (W == 1) *p = *from;
   else store_run<W>(p, from);

@@ -110,7 +110,7 @@ class Along(Columns):
         self.writer.line(f"{self.axis}.{method}(width, {given});")
 
     def has(self, column: str) -> str:
-        method = "has" if self.known and self.width() > 1 else "has_one"
+        method = "has" if self.known and self.inside.width() > 1 else "has_one"
         return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
 
     def leaves(self, column: str) -> str:
@@ -178,15 +178,21 @@ class Along(Columns):
     def load_words(
         self, to: dict[ir.Element, str], guards: Mapping[ir.Element, ir.Expr | None]
     ) -> None:
-        """Write loads of words. guards: the conditions under which some of them are read."""
+        """Write loads of words. guards: the conditions under which some of them are read.
+
+        ptxas takes a load under a condition for a change of what its registers had before, which would then be held all
+        through the loop around it. So they get zeros first, but in shares of tiles, whose few atoms have room.
+        """
         writer = self.writer
         if to:
             test = self.has(self.c)
-            again = self.known and not self.stores_words()  # what is only moved is read once
-            test = f"width.value > 1 || {test}" if again else test
+            # Rows that are moved may be shorter than what a thread takes at a time: what it does not store, it leaves.
+            test = f"width.value > 1 || {test}" if self.known and reduced(self.loop) else test
             with self.each_column("width.value"), writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     guard = guards[e]
+                    if guard and not writer.clips:
+                        writer.line(f"ev::no_word(width, {name} + {self.c});")
                     with (
                         writer.compound(f"if ({self.text.expr(guard)})") if guard else nullcontext()
                     ):

@@ -135,16 +135,20 @@ class Columns:
             yield
 
     def word_stores(self, block: ir.Block) -> list[ir.Store]:
-        """Return the stores that wait for all columns of a word: no other place in their arrays is read or stored."""
+        """Return the stores that wait for all columns of a word: no other place in their arrays is read or stored.
+
+        Nor is their own place read later: till the word is stored, memory has what was there before.
+        """
         stored = [s.array for s in walk.statements(block) if isinstance(s, ir.Store)]
         read = [e for e in walk.expressions(block) if isinstance(e, ir.Element)]
         return [
             s
-            for s in block
+            for i, s in enumerate(block)
             if isinstance(s, ir.Store)
             and self.is_word(s)
             and stored.count(s.array) == 1
             and all(e.indices == s.indices for e in read if e.array == s.array)
+            and s.array not in walk.arrays_read(block[i + 1 :])
         ]
 
     def store_words(self, block: ir.Block, word: str) -> None:

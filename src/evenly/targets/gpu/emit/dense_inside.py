@@ -95,6 +95,8 @@ class Inside:
         self.most = unique("most")  # atoms of a thread at once, in the code
         self.ahead: dict[ir.Element, Ahead] = {}
         self.one_atom = False  # whether the code of one atom is being written
+        # Whether each effect in the code that is written has to ask whether the tile has its atom.
+        self.effects_apart = False
         self.along = {
             id(x): Along(self, x) for x in s.body if isinstance(x, ir.For) and x.kind == "lanes"
         }
@@ -120,6 +122,10 @@ class Inside:
         """The parameters of the walk in batches."""
         return self.most
 
+    def width(self) -> int:
+        """Return how many columns may be one word, of all loops."""
+        return min(x.width() for x in self.along.values())
+
     def begin(self) -> None:
         assert self.writer.dense is not None
         self.writer.line(f"const auto {self.axis} = {self.writer.dense.along};")
@@ -128,7 +134,7 @@ class Inside:
         writer, text = self.writer, self.text
         assert writer.dense is not None
         loops, run = list(self.along.values()), text.unique("spread")
-        width = min(x.width() for x in loops)
+        width = self.width()
         arrays = dict.fromkeys(a for x in loops for a in x.words_in())
         for x in loops:
             x.count_beforehand()
@@ -184,7 +190,7 @@ class Inside:
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
-        if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
+        if self.at_once > 1 and self.width() > 1:
             # Rows of X that are loaded again take registers, and singles have places of their own.
             if self.at_once * writer.dense.vector > MOST_AGAIN:
                 items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
@@ -233,11 +239,27 @@ class Inside:
         text.loaded = {}
 
     def plain(self, x: ir.Stmt) -> None:
-        """Write a statement for each atom. Beyond the end of the tile, it has no effect."""
+        """Write a statement for each atom. Beyond the end of the tile, it has no effect.
+
+        But it sets what others read there, too: it may be where they read.
+        """
         effects = any(isinstance(y, ir.Store | ir.Accumulate) for y in walk.statements((x,)))
-        inside = self.writer.compound(f"if ({self.is_in()})") if effects else nullcontext()
+        made = walk.variables_set((x,)) - set(fields_of(self.pass_.accumulators))
+        self.effects_apart = effects and not made.isdisjoint(self.between())
+        whole = effects and not self.effects_apart
+        inside = self.writer.compound(f"if ({self.is_in()})") if whole else nullcontext()
         with self.some(), self.each_atom(), inside:
             self.writer.block((x,))
+        self.effects_apart = False
+
+    def leads(self) -> str:
+        """Return the condition under which a thread stores for its atom."""
+        first = f"{self.axis}.lane() == 0"
+        return f"{first} && {self.is_in()}" if self.effects_apart else first
+
+    def adds(self) -> AbstractContextManager[None]:
+        """Open a contribution to what is accumulated over the atoms."""
+        return self.writer.compound(f"if ({self.is_in()})") if self.effects_apart else nullcontext()
 
     def is_in(self) -> str:
         """Return the condition under which the tile has an atom of a batch."""

@@ -143,9 +143,13 @@ class Owner(Led):
 
     def store(self, s: ir.Store) -> None:
         if self.inside is not None and id(s) not in self.stored:
-            self.line(f"if ({self.inside.axis}.lane() == 0) {self.store_text(s)}")
+            self.line(f"if ({self.inside.leads()}) {self.store_text(s)}")
         else:
             super().store(s)
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        with self.inside.adds() if self.inside is not None else nullcontext():
+            super().accumulate(acc, values)
 
     def loop(self, s: ir.For) -> None:
         """Write a loop that all members run. They lie along lanes around passes.
