@@ -37,10 +37,9 @@ def _meets(s: ir.Store, around: tuple[ir.Pass, ...], phase: Phase) -> bool:
     """Whether another store may have the same element."""
     if _placed(s):
         return False
+    # Each lane around has threads of its own, which store what lanes have in common.
     if isinstance(phase, Split) and phase.lane is not None and not _own(s, phase.lane):
-        return (
-            True  # each lane around has threads of its own, which store what lanes have in common
-        )
+        return True
     if around and not _apart(s, around):
         return True
     # No tile or atom belongs to two items.
