@@ -15,9 +15,8 @@ from evenly.choosing.model import predicted
 from .cases import Case, made_of
 from .vector import Numbers
 
-NEAR = (
-    1.5  # schedules of up to so many times the chosen one's time tell how far off predictions are
-)
+# Schedules of up to so many times the chosen one's time tell how far off predictions are.
+NEAR = 1.5
 NO_COSTS = "the model has no costs of"
 CAUSE_HEADS = "why", "wrong", "of the best", "worst", "share of the loss"
 CHOICE_HEADS = (

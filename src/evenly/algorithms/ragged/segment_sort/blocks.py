@@ -61,9 +61,16 @@ def merge_path(keys, begin, middle, end, at):
 
 
 @ev.func
-def first_is_next(x, i, middle, y, j, end):
-    """Whether key x, at place i of a run up to `middle`, comes before key y, at place j of a run up to `end`."""
-    return j >= end or (i < middle and x <= y)
+def next_of(keys, x, i, middle, y, j, end, last):
+    """Take the next of key x, at place i of a run up to `middle`, and key y, at place j of a run up to `end`.
+
+    Returns it, its place, and what i, j, x and y are after that. last: the last place that `keys` has.
+    """
+    ahead = j >= end or (i < middle and x <= y)
+    key, place = x if ahead else y, i if ahead else j
+    i, j = i + (1 if ahead else 0), j + (0 if ahead else 1)
+    z = keys[min(i if ahead else j, last)]
+    return key, place, i, j, z if ahead else x, y if ahead else z
 
 
 @ev.func
@@ -156,11 +163,8 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                         x, y = b[min(i, used - 1)], b[min(j, used - 1)]
                         keys, at = ev.local(each, T), ev.local(each, np.int32)
                         for s in range(each):
-                            ahead = first_is_next(x, i, middle, y, j, end)
-                            keys[s], at[s] = x if ahead else y, i if ahead else j
-                            i, j = i + (1 if ahead else 0), j + (0 if ahead else 1)
-                            z = b[min(i if ahead else j, used - 1)]
-                            x, y = z if ahead else x, y if ahead else z
+                            key, from_, i, j, x, y = next_of(b, x, i, middle, y, j, end, used - 1)
+                            keys[s], at[s] = key, from_
                         for s in range(each):
                             at[s] = at_b[at[s]]
                         for s in range(each):
@@ -177,11 +181,10 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                             x, y = a[min(i, used - 1)], a[min(j, used - 1)]
                             keys, at = ev.local(each, T), ev.local(each, np.int32)
                             for s in range(each):
-                                ahead = first_is_next(x, i, middle, y, j, end)
-                                keys[s], at[s] = x if ahead else y, i if ahead else j
-                                i, j = i + (1 if ahead else 0), j + (0 if ahead else 1)
-                                z = a[min(i if ahead else j, used - 1)]
-                                x, y = z if ahead else x, y if ahead else z
+                                key, from_, i, j, x, y = next_of(
+                                    a, x, i, middle, y, j, end, used - 1
+                                )
+                                keys[s], at[s] = key, from_
                             for s in range(each):
                                 at[s] = at_a[at[s]]
                             for s in range(each):

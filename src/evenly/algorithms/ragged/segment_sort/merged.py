@@ -96,6 +96,15 @@ def merging(descending: bool, position: Any) -> Any:
         first = begin + ((k - begin) & -(2 * width))
         return first + (k - own) + before
 
+    @ev.func
+    def merge_by_twos(R, t, width, keys, order, merged, merged_order):
+        """Store what the runs of list t in `keys` and `order` are, when they are merged by twos."""
+        for k in R.atoms(t):
+            begin, end = position(R.begin(t)), position(R.end(t))
+            place = place_among(keys, begin, end, position(k), width)
+            merged[place] = keys[k]
+            merged_order[place] = order[k]
+
     @ev.kernel
     def sort(R, keys, run, sorted_, order, sorted_too, order_too):
         longest = 0
@@ -111,18 +120,10 @@ def merging(descending: bool, position: Any) -> Any:
         width = run
         while width < longest:
             for t in R.tiles():
-                for k in R.atoms(t):
-                    begin, end = position(R.begin(t)), position(R.end(t))
-                    place = place_among(sorted_, begin, end, position(k), width)
-                    sorted_too[place] = sorted_[k]
-                    order_too[place] = order[k]
+                merge_by_twos(R, t, width, sorted_, order, sorted_too, order_too)
             width *= 2
             for t in R.tiles():
-                for k in R.atoms(t):
-                    begin, end = position(R.begin(t)), position(R.end(t))
-                    place = place_among(sorted_too, begin, end, position(k), width)
-                    sorted_[place] = sorted_too[k]
-                    order[place] = order_too[k]
+                merge_by_twos(R, t, width, sorted_too, order_too, sorted_, order)
             width *= 2
 
     return sort

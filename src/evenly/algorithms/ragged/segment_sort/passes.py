@@ -14,7 +14,7 @@ import numpy as np
 
 import evenly as ev
 
-from .blocks import first_is_next, merge_path, parts_of, passes_of
+from .blocks import merge_path, next_of, parts_of, passes_of
 
 
 @ev.func
@@ -100,11 +100,8 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                         j = ahead + place - i
                         x, y = codes[min(i, n - 1)], codes[min(j, n - 1)]
                         for s in range(each):
-                            is_i = first_is_next(x, i, ahead, y, j, n)
-                            at[ev.distinct(place + s)] = i if is_i else j
-                            i, j = i + (1 if is_i else 0), j + (0 if is_i else 1)
-                            z = codes[min(i if is_i else j, n - 1)]
-                            x, y = z if is_i else x, y if is_i else z
+                            _, from_, i, j, x, y = next_of(codes, x, i, ahead, y, j, n, n - 1)
+                            at[ev.distinct(place + s)] = from_
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))
                     for i in range(each):

@@ -143,9 +143,8 @@ class Both(Inside):
             for v in fields_of(self.pass_.accumulators)
         )
         inside = [x.held(self.at_once) for x in self.along.values()]
-        if (
-            self.dealt
-        ):  # columns are loaded when products are made, to the same registers, or are the same
+        # Then columns are loaded when products are made, to the registers of these, or are the same.
+        if self.dealt:
             return max(*inside, columns) + results
         return sum(x + ROWS for x in inside) - ROWS + columns + results
 
