@@ -1,4 +1,4 @@
-"""Compare SpMV with the other libraries that are installed, on generated and real matrices (`evenly bench`).
+"""Compare SpMV, products, functions on lists and graph algorithms with other libraries (`evenly bench`).
 
 matrices     ten generated matrices, and those of a folder; families: those that are drawn
 case         one matrix: its arrays, two sets of values, the reference
