@@ -41,7 +41,8 @@ def lines(rows: list[Row]) -> Iterator[str]:
     kernels = any(row.family == CSR for row in rows)
     yield ""
     others = "cuSPARSE's CSR and COO" if kernels else "the libraries"
-    yield f"auto against the best of {others} (others), and of all schedules tried: geometric mean (of so many)"
+    against = f"the best of {others} (others), and of all schedules tried"
+    yield f"auto against {against}: times as fast, geometric mean (of so many)"
     yield from table([found, *parts(found)])
     for title, of in (("row lengths", by_lengths), ("columns", by_columns)):
         names = dict.fromkeys(of(drawn(ratio)) for ratio in found.schedules)

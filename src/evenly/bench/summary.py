@@ -122,7 +122,8 @@ def lines(rows: list[Row]) -> Iterator[str]:
             found = [(c, r) for c, r in found if r]
             if found:
                 yield ""
-                yield f"{TITLES[origin]}, L2 cache {cache}" if cache == FLUSHED else TITLES[origin]
+                there = f", L2 cache {cache}" if cache == FLUSHED else ""
+                yield f"{TITLES[origin]}{there}: times as fast, geometric mean (of so many)"
                 yield from table(found)
     yield from shares(rows)
     yield from slower(losses(rows))
