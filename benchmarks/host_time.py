@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import evenly as ev
+from evenly.bench.peers import csr_tensor
 
 CALLS, ROUNDS = 300, 15
 
@@ -87,11 +88,11 @@ def on_gpu() -> Cases:
     if importlib.util.find_spec("torch"):
         import torch
 
-        sparse = torch.sparse_csr_tensor(
+        sparse = csr_tensor(
             torch.from_numpy(matrix.indptr),
             torch.from_numpy(matrix.indices),
             torch.from_numpy(matrix.data),
-            size=matrix.shape,
+            matrix.shape,
         ).cuda()
         u = torch.ones(n, device="cuda")
         v = torch.empty(n, device="cuda")

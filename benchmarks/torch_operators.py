@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from evenly import torch_operators as ours
+from evenly.bench.peers import csr_tensor
 from evenly.interop import generators
 from evenly.timing.rounds import measure
 
@@ -64,7 +65,7 @@ class Replayed:
 
 def csr(matrix: Any, values: Any) -> Any:
     parts = (torch.tensor(x, device="cuda") for x in (matrix.indptr, matrix.indices))
-    return torch.sparse_csr_tensor(*parts, values, matrix.shape)
+    return csr_tensor(*parts, values, matrix.shape)
 
 
 def measured(matrix: Any, width: int) -> dict[str, float]:

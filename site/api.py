@@ -18,7 +18,7 @@ CONTENTS = {
         "kernels", "layouts", "schedules", "tasks", "arrays", "graph", "linalg", "pytorch", "ragged", "algorithms",
         "plans", "tuning", "balance", "trace", "files",
     ),
-    "Reference": ("reference", "language", "targets", "simt", "errors"),
+    "Reference": ("reference", "language", "refusals", "targets", "simt", "errors"),
     "Results": ("benchmarks", "reproduce"),
     "For developers": ("auto", "how_a_call_flows", "one_kernel", "/CONTRIBUTING", "/CHANGELOG"),
     "Notes on measurements": ("/benchmarks/notes/README", "/benchmarks/notes/*"),

@@ -228,9 +228,9 @@ def entry(kind: str, key: str, fields: dict[str, Any]) -> str:
 
 
 def families() -> list[tuple[str, list[float]]]:
-    """Return the rows of the table of families in docs/benchmarks.md: the name, and the mean and the least speed."""
+    """Return the table of families in docs/benchmarks.md: names, and the mean and the least speed in float32."""
     text = (ROOT / "docs" / "benchmarks.md").read_text()
-    head = "| row lengths | cuSPARSE | least | of our best (matrices) |"
+    head = "| row lengths | float32 | least | float64 | least |"
     lines = text[text.index(head) :].splitlines()[2:]
     found = []
     for line in lines:

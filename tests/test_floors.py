@@ -33,7 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("balance", "tuning"),
     ("runtime",),
     ("kit",),
-    ("algorithms", "verify", "explain"),  # what a user calls with kernels and layouts
+    ("algorithms", "verify", "explanation"),  # what a user calls with kernels and layouts
     ("collect",),
     ("wiring",),
     ("",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import os
@@ -47,6 +48,11 @@ def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
 
 def test_what_is_imported_late_is_listed_too() -> None:
     assert set(ev.__all__) <= set(dir(ev))
+
+
+def test_no_module_hides_a_name_that_is_imported_late() -> None:
+    """An import of `evenly.NAME` would make ev.NAME that module."""
+    assert [name for name in ev._LATE if importlib.util.find_spec(f"evenly.{name}")] == []
 
 
 def test_public_names_are_listed_once_in_order() -> None:

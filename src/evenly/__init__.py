@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from evenly.algorithms.ragged import ragged
     from evenly.balance.balance import Balance
     from evenly.balance.courses import TaskBalance
-    from evenly.explain import explain
+    from evenly.explanation import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
     from evenly.targets.simt.report import SimtError
     from evenly.tuning.tuned import Tuning
@@ -133,7 +133,7 @@ _LATE = {
     "Tuning": "evenly.tuning.tuned",
     "compact": "evenly.algorithms.arrays.compact",
     "csgraph_from_edges": "evenly.algorithms.graph.csgraph_from_edges",
-    "explain": "evenly.explain",
+    "explain": "evenly.explanation",
     "group_by": "evenly.algorithms.arrays.group_by",
     "index_add": "evenly.algorithms.arrays.index_add",
     "prefix_sum": "evenly.algorithms.arrays.prefix_sum",

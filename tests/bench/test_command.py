@@ -9,6 +9,7 @@ import pytest
 
 from evenly.bench import peers, record
 from evenly.cli import corpus
+from evenly.cli.bench_run import left_out
 
 
 def test_from_files_to_figures(evenly, folder, tmp_path):
@@ -93,6 +94,11 @@ def test_a_library_that_breaks_is_left_out(evenly, folder, tmp_path, monkeypatch
     assert "left out: SciPy (RuntimeError: status 7)" in ran.out
     (left,) = [row for row in record.read(str(csv)) if row.contender == "SciPy"]
     assert (left.note, left.rounds) == ("RuntimeError: status 7", 0)
+
+
+def test_those_left_out_for_one_reason_are_named_together_or_counted():
+    assert left_out("out of time", ["a", "b"]) == "  left out: a, b (out of time)"
+    assert left_out("out of time", list("abcd")) == "  left out: 4 contenders (out of time)"
 
 
 def test_a_bad_file_leaves_the_others(evenly, folder):

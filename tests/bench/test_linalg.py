@@ -34,6 +34,8 @@ def test_times_of_all(evenly, tmp_path, product):
     others = {"NumPy, einsum"} if product == "sddmm" else {"SciPy"}
     assert {row["contender"] for row in rows} == {"auto"} | others
     assert all(row["wrong"] == "0" and float(row["us"]) > 0 for row in rows)
+    assert ran.lines[1].startswith(f"{product}; of copying: ")
+    assert " us (" in ran.lines[2] and "% of copying" in ran.lines[2]
     assert "in the geometric mean of 1" in ran.out
 
 

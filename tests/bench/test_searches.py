@@ -48,7 +48,7 @@ def test_from_files_to_figures(evenly: Any, corpus: Path, tmp_path: Path) -> Non
         for who in ("auto", "SciPy", *(str(TABLE[s].make()) for s in searches.SCHEDULES))
     }
     assert all(float(row["us"]) > 0 and row["wrong"] == "0" for row in rows)
-    assert "bfs: times as fast as SciPy, on 1 graphs" in ran.lines
+    assert "bfs: times as fast as SciPy, geometric mean of 1 graph" in ran.lines
     assert sorted(path.name for path in figures.iterdir()) == [
         f"{name}-{figure}.svg" for name in ("bfs", "sssp") for figure in ("landscape", "speedup")
     ]
@@ -93,7 +93,7 @@ def test_gunrock_is_read_by_its_line(evenly: Any, corpus: Path, tmp_path: Path) 
     with times.open() as lines:
         row = {row["contender"]: row for row in csv.DictReader(lines)}["Gunrock"]
     assert (float(row["us"]), row["family"], row["clock"]) == (250.0, "library", "kernels")
-    assert "bfs: times as fast as SciPy or Gunrock, on 1 graphs" in ran.lines
+    assert "bfs: times as fast as SciPy or Gunrock, geometric mean of 1 graph" in ran.lines
     given, header = args.read_text().splitlines()
     assert given.endswith(f".mtx --src {row['source']} --num_runs 10")
     assert header.startswith("%%MatrixMarket matrix coordinate real general")

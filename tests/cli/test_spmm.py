@@ -12,6 +12,7 @@ def test_it_multiplies_and_checks(evenly: Any, small: Any) -> None:
     assert ran.status == 0
     assert "Columns: 5\nErrors: 0\n" in ran.out
     assert ran.err.startswith("evenly: auto chose ")
+    assert "(block=" not in ran.err  # it says why, and not again what
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "complex64"])

@@ -18,7 +18,7 @@ def test_it_writes_a_trace(evenly, small, tmp_path, monkeypatch) -> None:
         "Matrix: small.mtx",
         "Dimensions: 40 x 30 (117)",
         f"Schedule: {ev.Lrb()}",
-        "Trace: small-lrb.json.gz",
+        "Trace: small-lrb.json.gz (to see it, drop it on the site's explorer: `make site-serve`)",
     ]
     (phase,) = json.loads(gzip.decompress((tmp_path / "small-lrb.json.gz").read_bytes()))["phases"]
     A = convert(read(str(small), "float32"), "ell")

@@ -21,6 +21,7 @@ NAMES = (
     "arrays",
     "algorithms",
     "language",
+    "refusals",
     "auto",
     "kernels",
     "targets",

@@ -33,11 +33,29 @@ def test_it_describes_the_memory_it_wraps():
 
 
 @pytest.mark.parametrize(
+    "shape", [-1, (-1,), (-1, 2), (3, -1), (1, -1, 3), (6, -1), (2, 3, -1), (np.int64(-1), 6)]
+)
+@pytest.mark.parametrize("of", [ARRAY, np.zeros((0, 6))])
+def test_a_length_of_minus_one_follows_from_the_size_as_in_numpy(of, shape):
+    reshaped = DeviceArray(view(fakes.OnCuda(of))).reshape(shape)
+    assert reshaped.shape == of.reshape(shape).shape
+    assert reshaped.pointer == of.ctypes.data
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: wrapped()[0], "DeviceArray: expected whole arrays, got a subscript; hint: copy"),
         (lambda: np.asarray(wrapped()), "DeviceArray: expected an explicit copy to the CPU, got"),
         (lambda: wrapped().reshape(5), "shape: expected 6 elements, got shape (5,)"),
+        (lambda: wrapped().reshape(4, -1), "shape: expected 6 elements, got shape (4, -1)"),
+        (lambda: wrapped().reshape(-1, -1), "shape: expected -1 at most once, got (-1, -1)"),
+        (
+            lambda: wrapped().reshape(0, -1),
+            "shape: expected lengths from which that of -1 follows, got (0, -1)",
+        ),
+        (lambda: wrapped().reshape(-2, 3), "shape: expected lengths of at least 0, got (-2, 3)"),
+        (lambda: wrapped().reshape(-2, -1), "shape: expected lengths of at least 0, got (-2,)"),
         (lambda: DeviceArray(view(ARRAY)), "DeviceArray: expected GPU memory, got cpu memory"),
         (
             lambda: DeviceArray(view(fakes.OnCuda(ARRAY.T))),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -103,6 +106,25 @@ def test_real_torch_tensors():
     assert csr(dense.to_sparse()).num_atoms == MATRIX.nnz
     for make in (csr, csc, coo):
         assert make(dense.to_sparse_bsr((2, 4))).values.sum() == MATRIX.sum()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "csr(torch.eye(2).to_sparse())",
+        "csr_tensor(*map(torch.tensor, ([0, 1], [0], [1.0])), (1, 1))",
+    ],
+)
+def test_what_evenly_makes_with_pytorch_does_not_warn(made):
+    pytest.importorskip("torch")
+    code = f"""
+import torch
+from evenly import csr
+from evenly.bench.peers import csr_tensor
+{made}
+"""
+    ran = [sys.executable, "-W", "error::UserWarning", "-c", code]  # PyTorch warns once a process
+    assert subprocess.run(ran, capture_output=True, text=True).stderr == ""
 
 
 def test_dia_from_scipy_shares_its_values():

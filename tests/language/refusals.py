@@ -72,6 +72,9 @@ CAPTURED: dict[str, Any] = {
     "math": math,
 }
 
+SAME = "every lane stores into the same element of {}: the last one to write would win, and they have no order"
+BY_LANE = "index it by the lane, accumulate into a variable, or use range()"
+
 WHERE = {
     "top": "",
     "tile": "for row in A.tiles():\n",
@@ -482,7 +485,12 @@ LOOPS_ = [
     R("tile", "for i in «ev.lanes(2.0)»:\n    pass", "lanes of a float", "it takes integers"),
     R("tile", "for j in ev.lanes(3):\n    «break»", "break out of a loop over lanes: lanes are independent of each other", "use range()"),
     R("tile", "q = 0.0\nfor j in ev.lanes(2):\n    «q» = m[row, j]", "q passes from one lane to the next", "lanes are independent of each other; accumulate with +=, or use range()"),
-    R("tile", "for j in ev.lanes(2):\n    «y[row] = m[row, j]»", "every lane stores into the same element of y: the last one to write would win, and they have no order", "index it by the lane, accumulate into a variable, or use range()"),
+    R("tile", "for j in ev.lanes(2):\n    «y[row] = m[row, j]»", SAME.format("y"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    for k in A.atoms(row):\n        «y[k] = m[row, j]»", SAME.format("y"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    q = 0.0\n    for k in A.atoms(row):\n        p = 1.0 if m[row, j] > 0 else A.value(k)\n        «y[k] = p»\n        q += p\n    x[j] = q", SAME.format("y"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    q = sum(A.value(k) * m[row, j] for k in A.atoms(row))\n    for k in A.atoms(row):\n        «y[k] = A.value(k) / q»", SAME.format("y"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    for k in A.atoms(row):\n        for i in ev.lanes(2):\n            «m[k, i] = A.value(k) * j»", SAME.format("m"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    for k in A.atoms(row):\n        «y[k] += A.value(k)»", SAME.format("y"), BY_LANE),
     R("tile", "«break»", "break out of the loop over tiles: tiles have no order", "put the rest of the body under an if"),
     R("atoms", "«break»", "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early"),
     R("atoms", "if A.value(k) > 0:\n    «break»", "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early"),
@@ -720,7 +728,7 @@ SCRATCH = [
     R("tile", "h = ev.scratch(n, np.int32)\nfor v in «h»:\n    pass", "a loop over the scratch array h", LOOPS),
     R("tile", "if row > 0:\n    h = ev.scratch(2, np.int32)\nelse:\n    h = ev.scratch(3, np.int32)\nq = «h»[0]", "h is the scratch array h on one path and the scratch array h on the other"),
     R("tile", "h = ev.scratch(n, np.int8)\nev.atomic_add(«h», 0, 1)", "an atomic on an array of int8", "atomics have 32 or 64 bits: use an array of int32"),
-    R("tile", "h = ev.scratch(n, np.int32)\nfor j in ev.lanes(2):\n    «h[0] = j»", "every lane stores into the same element of h: the last one to write would win, and they have no order", "index it by the lane, accumulate into a variable, or use range()"),
+    R("tile", "h = ev.scratch(n, np.int32)\nfor j in ev.lanes(2):\n    «h[0] = j»", SAME.format("h"), BY_LANE),
     R("tile", _scratch("«h[0] = A.column(k)»"), "every atom stores into the same element of h: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
     R("tile", _scratch("«h[A.column(k)] += 1»"), "an update of h[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(h, index, value)"),
     R("tile", _scratch("h[A.column(k)] = 1\nx[k] = «h[0]»"), "h is stored in this loop over atoms and read at another place: atoms are independent, and have no order", "read it in a second loop over atoms"),

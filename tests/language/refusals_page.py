@@ -1,4 +1,4 @@
-"""The list of refusals in docs/language.md, made from the table that the tests run.
+"""docs/refusals.md, made from the table that the tests run.
 
 python -m tests.language.refusals_page        rewrites it
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from . import refusals
 from .refusals import Refusal
 
-PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+PAGE = Path(__file__).parents[2] / "docs" / "refusals.md"
 MARK = "<!-- refusals: kept by tests/language/test_docs.py -->\n"
 
 GROUPS = {
@@ -65,7 +65,7 @@ a group must come to it), `ev.group(8).sum of a number (float)`, `ev.group(8).sc
 def render() -> str:
     lines = [MARK]
     for title, table in GROUPS.items():
-        lines += [f"\n### {title}\n", "\n| code | message | hint |\n| --- | --- | --- |\n"]
+        lines += [f"\n## {title}\n", "\n| code | message | hint |\n| --- | --- | --- |\n"]
         said: set[str] = set()
         for r in table:
             if r.message not in said:

@@ -110,7 +110,9 @@ def test_it_is_tuned_once_its_times_mean_something(monkeypatch: pytest.MonkeyPat
     given = arguments(rmat(4, dtype=np.float32))
     tuning = spmv.plan(*given, target="stub").tune(candidates=ev.MergePath(), save=False).tuning
     assert " on stub (a stand-in)\n" in str(tuning)
-    assert "microseconds of a walk, > the choice:" in str(tuning)
+    assert "microseconds of a walk, > the choice, the first within 2% of the fastest:" in str(
+        tuning
+    )
 
 
 # ---- what it does not --------------------------------------------------------------------------------

@@ -145,7 +145,9 @@ def test_the_report() -> None:
     report = str(plan.tune(candidates=FEW, seconds=2).tuning).splitlines()
     assert report[0].startswith("spmv ") and " on cpu (" in report[0]
     assert report[1].startswith("  400 tiles, ")
-    assert report[2] == "  microseconds of a call, > the choice:"
+    assert (
+        report[2] == "  microseconds of a call, > the choice, the first within 2% of the fastest:"
+    )
     assert {line[4:].split("(")[0] for line in report[3:5]} == {"ThreadMapped", "MergePath"}
     assert sorted(line[:4] for line in report[3:5]) == ["    ", "  > "]
     assert report[3].endswith("   1.00x")

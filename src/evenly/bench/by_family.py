@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .contender import AUTO, CSR, OURS
+from .contender import AUTO, CSR
 from .record import FamilyRow, Row
-from .summary import Ratio, Sides, family, geomean, ratios, rivals
+from .summary import TRIED, Ratio, Sides, family, geomean, ratios, rivals
 
 OVER = 100_000  # nonzeros: what is smaller is all launch
 
@@ -34,17 +34,19 @@ def drawn(ratio: Ratio) -> FamilyRow:
 def lines(rows: list[Row]) -> Iterator[str]:
     """Yield the lines of the summary by families; none if nothing was drawn by families."""
     rows = [row for row in rows if isinstance(row, FamilyRow)]
-    auto, best = family(AUTO), family(AUTO, OURS)
-    found = Both("all", *(ratios(rows, Sides("", auto, s)) for s in (rivals(rows), best)))
-    if not found.schedules:
+    others = Sides("", family(AUTO), rivals(rows))
+    found = Both("all", ratios(rows, others), ratios(rows, TRIED))
+    every = [*found.others, *found.schedules]
+    if not every:
         return
     kernels = any(row.family == CSR for row in rows)
     yield ""
-    others = "cuSPARSE's CSR and COO" if kernels else "the libraries"
-    yield f"auto against the best of {others} (others), and of all schedules tried: geometric mean (of so many)"
+    whose = "cuSPARSE's CSR and COO" if kernels else "the libraries"
+    against = f"the best of {whose} (others), and of all schedules tried"
+    yield f"auto against {against}: times as fast, geometric mean (of so many)"
     yield from table([found, *parts(found)])
     for title, of in (("row lengths", by_lengths), ("columns", by_columns)):
-        names = dict.fromkeys(of(drawn(ratio)) for ratio in found.schedules)
+        names = dict.fromkeys(of(drawn(ratio)) for ratio in every)
         yield ""
         yield f"By {title}, the worst case first"
         yield from table(sorted((found.of(name, is_of(of, name)) for name in names), key=least))

@@ -75,14 +75,24 @@ class PyTorch:
     def __init__(self, live: Live) -> None:
         import torch
 
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
         arrays = (live.offsets, live.indices, live.values)
         offsets, indices, values = (torch.as_tensor(a, device="cuda") for a in arrays)
         self.x = torch.as_tensor(live.x, device="cuda")
-        self.A = torch.sparse_csr_tensor(offsets, indices, values, size=live.A.shape)
+        self.A = csr_tensor(offsets, indices, values, live.A.shape)
 
     def __call__(self) -> Any:
         return self.A @ self.x
+
+
+def csr_tensor(offsets: Any, indices: Any, values: Any, shape: tuple[int, int]) -> Any:
+    """Return the `torch.sparse_csr` tensor of tensors that are right, without PyTorch's warnings about CSR."""
+    import torch
+
+    # The argument check_invariants does not silence the warning in PyTorch 2.11 to 2.13.
+    unchecked = torch.sparse.check_sparse_tensor_invariants(enable=False)
+    with warnings.catch_warnings(), unchecked:
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(offsets, indices, values, size=shape)
 
 
 def pytorch_on(stream: Any) -> AbstractContextManager[Any]:

@@ -190,12 +190,17 @@ def lines(rows: list[Any]) -> Iterator[str]:
         first = [row.contender for row in best.values()]
         libraries = dict.fromkeys(row.contender for row in here if row.family == LIBRARY)
         yield ""
-        yield f"{name}: times as fast as {' or '.join(libraries) or BASE}, on {len(best)} graphs"
-        for who, each in speedups(here).items():
+        graphs = "1 graph" if len(best) == 1 else f"{len(best)} graphs"
+        yield (
+            f"{name}: times as fast as {' or '.join(libraries) or BASE}, geometric mean of {graphs}"
+        )
+        found = speedups(here)
+        wide = max(map(len, found), default=0)
+        for who, each in found.items():
             values = [ratio.value for ratio in each]
             least = min(each, key=lambda ratio: ratio.value)
             mean = geomean(values) if values else math.nan
             yield (
-                f"  {who:58} {mean:8.2f}   least {least.value:.2f} {least.ours.matrix}"
+                f"  {who:{wide}} {mean:8.2f}   least {least.value:.2f} {least.ours.matrix}"
                 f"   the fastest on {first.count(who)}"
             )

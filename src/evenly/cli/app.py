@@ -19,7 +19,7 @@ Dtype = Annotated[
     str,
     typer.Option(
         metavar="TYPE",
-        help="float16, bfloat16 (y is float32), float32, float64, complex64 or complex128.",
+        help="float16, bfloat16 (results are float32), float32, float64, complex64 or complex128.",
     ),
 ]
 LayoutName = Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")]

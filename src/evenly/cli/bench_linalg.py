@@ -36,6 +36,9 @@ class Options:
 
 
 COLUMNS = 8, 32, 128  # if none are asked for
+OF_COPYING = (
+    "the time in which a copy moves each byte of operands and results once, over that of auto"
+)
 
 
 def run(options: Options) -> int:
@@ -53,6 +56,7 @@ def run(options: Options) -> int:
             f"{name}: copies {bench.rates.copy / 1e9:,.0f} GB/s; {options.dtype}; {versions}",
             flush=True,
         )
+        print(f"{options.product}; of copying: {OF_COPYING}", flush=True)
         for found in measured(
             chosen,
             "matrices",
@@ -96,7 +100,7 @@ def line(rows: list[LinalgRow]) -> str:
             detail = f", {row.detail}" if row.detail else ""
             parts.append(f"auto {row.us:.1f} us ({row.share:.0%} of copying{detail}){wrong}")
         elif row.rounds:
-            parts.append(f"{row.contender} {row.us:.1f}{wrong}")
+            parts.append(f"{row.contender} {row.us:.1f} us{wrong}")
         else:
             parts.append(f"left out: {row.contender} ({row.note[:60]})")
     return "; ".join(parts)

@@ -10,6 +10,7 @@ from evenly.bench.ragged.comparison import Case, RaggedRow, compare
 from evenly.bench.ragged.lengths import LENGTHS
 from evenly.bench.ragged.operations import OPERATIONS
 from evenly.bench.record import Recorder
+from evenly.cli.bench_linalg import OF_COPYING
 from evenly.cli.bench_run import DTYPES, PLACES
 from evenly.cli.corpus import check_corpus
 from evenly.cli.failures import RIGHT, WRONG, check_range, check_timed
@@ -39,6 +40,7 @@ def run(options: Options) -> int:
         rates = place.rates()
         name, versions = place.machine()
         print(f"{name}: copies {rates.copy / 1e9:,.0f} GB/s; {options.dtype}; {versions}")
+        print(f"of copying: {OF_COPYING}", flush=True)
         for kind in lengths:
             cases: dict[int, Case] = {}
             for operation in operations:
@@ -80,11 +82,11 @@ def line(rows: list[RaggedRow]) -> str:
     for row in rows:
         wrong = f" WRONG: {row.wrong}" if row.wrong else ""
         if row.family == AUTO:
-            schedule = f" ({row.detail})" if row.detail else ""
-            parts.append(f"auto {row.us:9.1f} us, {row.share:4.0%}{schedule}{wrong}")
+            detail = f", {row.detail}" if row.detail else ""
+            parts.append(f"auto {row.us:9.1f} us ({row.share:.0%} of copying{detail}){wrong}")
         elif row.rounds:
             call = ", whole calls" if row.clock != first.clock else ""
-            parts.append(f"{row.contender} {row.us:.1f}{call}{wrong}")
+            parts.append(f"{row.contender} {row.us:.1f} us{call}{wrong}")
         elif not row.note.startswith("ValueError: lists of equal"):
             parts.append(f"left out: {row.contender} ({row.note[:60]})")
     return "; ".join(parts)

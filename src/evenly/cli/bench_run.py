@@ -123,8 +123,14 @@ def line(rows: list[Row], told: set[tuple[str, str]]) -> str:
     first = f"  fastest {best[0].us:9.2f} us ({best[0].contender})" if best else ""
     wrong = "".join(f"  WRONG: {row.contender} ({row.wrong})" for row in timed if row.wrong)
     absent = [(row.contender, row.note) for row in rows if row.note]
-    left = "".join(
-        f"  left out: {who} ({why[:60]})" for who, why in absent if (who, why) not in told
-    )
+    left: dict[str, list[str]] = {}
+    for who, why in absent:
+        if (who, why) not in told:
+            left.setdefault(why[:60], []).append(who)
     told.update(absent)
-    return about + mine + first + wrong + left
+    return about + mine + first + wrong + "".join(map(left_out, left, left.values()))
+
+
+def left_out(why: str, who: list[str]) -> str:
+    """Say why contenders have no times: their names, or how many if they are more than a reader would read."""
+    return f"  left out: {', '.join(who) if len(who) <= 3 else f'{len(who)} contenders'} ({why})"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import evenly as ev
 from evenly import targets
 from evenly.balance.pictures import check_path
 from evenly.balance.sketch import sketch
@@ -172,15 +173,10 @@ def measure(
 
 def chosen(problem: Problem, plan: Any, by: str) -> tuple[str, str]:
     """Return the name of the schedule that "auto" or "tuned" chose, and a line that says why."""
-    from evenly.choosing.auto import consider
-    from evenly.choosing.task import product_of
-
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
-    if problem.columns is not None:
-        why = f"{plan.schedule}"
-    elif plan.tuning is None:
-        why = consider(problem.A, problem.target.name, product_of(problem.A)).why
+    if plan.tuning is None:
+        why = ev.explain(plan).choice.why
     else:
         before = (
             "that `evenly tune` measured"

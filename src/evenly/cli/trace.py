@@ -33,5 +33,7 @@ def run(options: Options, output: str | None, processors: int | None = None) -> 
     print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     print(f"Schedule: {plan.schedule}")
-    print(f"Trace: {printable(path)}")
+    print(
+        f"Trace: {printable(path)} (to see it, drop it on the site's explorer: `make site-serve`)"
+    )
     return RIGHT

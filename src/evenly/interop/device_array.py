@@ -125,15 +125,33 @@ class DeviceArray:
         return self._view.device_id
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """Return an array over the same memory with another shape of the same size."""
-        wanted = _shape(shape[0] if len(shape) == 1 else shape)
-        if math.prod(wanted) != self.size:
-            raise InputError("shape", expected=f"{self.size} elements", given=f"shape {wanted}")
+        """Return an array over the same memory with another shape of the same size.
+
+        One length may be -1, as in NumPy: it follows from the size.
+        """
+        wanted = self._full(_integers(shape[0] if len(shape) == 1 else shape))
         v = self._view
         changed = ArrayView(
             v.pointer, wanted, v.dtype, v.device, v.device_id, v.readonly, True, self
         )
         return DeviceArray(changed, self._buffer)
+
+    def _full(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A shape for `reshape`, with the length for which it has -1."""
+        if -1 not in shape:
+            full = _lengths(shape)
+        elif shape.count(-1) > 1:
+            raise InputError("shape", expected="-1 at most once", given=repr(shape))
+        else:
+            at = shape.index(-1)
+            others = math.prod(_lengths(shape[:at] + shape[at + 1 :]))
+            if not others:
+                expected = "lengths from which that of -1 follows"
+                raise InputError("shape", expected=expected, given=repr(shape))
+            full = (*shape[:at], self.size // others, *shape[at + 1 :])
+        if math.prod(full) != self.size:
+            raise InputError("shape", expected=f"{self.size} elements", given=f"shape {shape}")
+        return full
 
     def __len__(self) -> int:
         if not self.shape:
@@ -194,7 +212,7 @@ def device_empty(shape: Any, dtype: Any, device_id: int | None = None) -> Device
 
     Raises UnavailableError if there is no GPU, or cuda.core is not installed.
     """
-    wanted = _shape(shape)
+    wanted = _lengths(_integers(shape))
     element = np.dtype(dtype)
     nbytes = math.prod(wanted) * element.itemsize
     with _on(device_id) as (device, _):
@@ -233,13 +251,14 @@ class _on:
         self.previous.set_current()
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
+def _integers(shape: Any) -> tuple[int, ...]:
     try:
-        wanted = tuple(
-            operator.index(n) for n in (shape if hasattr(shape, "__iter__") else (shape,))
-        )
+        return tuple(operator.index(n) for n in (shape if hasattr(shape, "__iter__") else (shape,)))
     except TypeError:
         raise InputError("shape", expected="integers", given=repr(shape)) from None
-    if any(n < 0 for n in wanted):
-        raise InputError("shape", expected="lengths of at least 0", given=repr(wanted))
-    return wanted
+
+
+def _lengths(shape: tuple[int, ...]) -> tuple[int, ...]:
+    if any(n < 0 for n in shape):
+        raise InputError("shape", expected="lengths of at least 0", given=repr(shape))
+    return shape

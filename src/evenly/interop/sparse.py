@@ -6,6 +6,7 @@ None of these libraries is imported here: whoever passes a matrix of one has imp
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -173,7 +174,9 @@ def _torch(obj: Any, name: str, format: str | None) -> Parts:
         wanted = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "coo": torch.sparse_coo}
         if found == "bsr":  # PyTorch makes nothing else of it
             obj = obj.to_sparse(layout=torch.sparse_coo)
-        obj = obj.to_sparse(layout=wanted[format])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sparse .* tensor support is in beta")
+            obj = obj.to_sparse(layout=wanted[format])
         found = format
     shape = (int(obj.shape[0]), int(obj.shape[1]))
     if found == "coo":

@@ -11,7 +11,6 @@ from evenly.layouts.moving import device_of
 
 # The fields of a SciPy or CuPy matrix, which may be replaced at any time.
 FIELDS = ("data", "indices", "indptr")
-STRUCTURE = FIELDS[1:]
 
 
 def inside(layout: LayoutInstance, path: str) -> Iterator[tuple[str, Any]]:

@@ -107,7 +107,7 @@ TABLE: dict[str, Entry] = {
     "work_oriented": Entry(
         WorkOriented,
         "tiles + atoms divided evenly among threads",
-        "studying balance without staging",
+        "comparisons with `merge_path`",
         "gunrock/loops",
     ),
     "merge_path": Entry(

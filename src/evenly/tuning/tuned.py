@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from evenly import targets
 from evenly.schedules import Schedule
+from evenly.timing.race import TIE
 
 RENUMBERED = ", columns renumbered"
 
@@ -59,7 +60,8 @@ class Tuning:
 
     def table(self) -> Iterator[str]:
         """Yield a title, and a line for each schedule: its time, and the ratio to the fastest."""
-        yield f"microseconds of {targets.find(self.target).clock}, > the choice:"
+        chosen = f"> the choice, the first within {TIE - 1:.0%} of the fastest"
+        yield f"microseconds of {targets.find(self.target).clock}, {chosen}:"
         wide = max(map(len, self.times), default=0)
         least = min(self.times.values(), default=0.0)
         for name, us in self.times.items():

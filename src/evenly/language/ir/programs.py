@@ -85,7 +85,6 @@ class Program:
     name: str
     steps: tuple[Step, ...]
     requirements: frozenset[Requirement] = frozenset()
-    source_at: Location | None = field(default=None, compare=False)
     meets: Mapping[Meet, Types] = field(default_factory=dict, compare=False)
 
     @property

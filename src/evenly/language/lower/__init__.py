@@ -7,7 +7,7 @@ later step needs types and none needs Python's names.
     context, values                       names in scope; what they can mean
     rounds, tiles, items, tasks           loops over tiles, items and tasks, and `while` around them
     passes, accumulators, item_accumulators, reductions, scans   loops over a tile's atoms
-    loops, statements, expressions, calls, arithmetic   serial code
+    loops, statements, expressions, subscripts, calls, arithmetic   serial code
     functions, methods                    what is inlined: functions; what layouts and schedules have
     local_arrays, scratch, staging        arrays of a tile's own
     emits, appends, columns               outputs of unknown size
@@ -42,7 +42,7 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
     rounds.block(cx, tree.body)
     cx.check_fits()
     steps = rounds.steps(cx.block)
-    return ir.Program(tree.name, steps, frozenset(cx.requirements), tree.at, cx.meets)
+    return ir.Program(tree.name, steps, frozenset(cx.requirements), cx.meets)
 
 
 def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:

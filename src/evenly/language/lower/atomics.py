@@ -8,7 +8,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import read_as
-from . import expressions, functions, statements
+from . import expressions, functions, statements, subscripts
 from .context import Context
 from .values import Forbidden, Value, describe, spoken
 
@@ -37,7 +37,7 @@ def lower(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
                 "it takes an array argument of the kernel",
             )
         _check_atomic(op, array, array_node.at)
-        indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
+        indices = tuple(_simple(cx, i) for i in subscripts.array_indices(cx, array, target))
         values = tuple(
             statements.convert(array, v, node.at)
             for v in expressions.numbers(cx, tuple(value_nodes), large=True)

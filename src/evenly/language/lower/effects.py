@@ -8,7 +8,8 @@ which all tiles or all atoms store.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NoReturn
 
 from .. import ir, walk
 from ..dependence import Dependence, depend
@@ -35,30 +36,52 @@ def check(
         return depend(e.indices, varying)
 
     fetched = dependence.following(set(), elsewhere, conditions=False)
-    inner = {
-        id(x)
-        for s in walk.statements(block)
-        if isinstance(s, ir.Pass)
-        for x in walk.statements(s.body)
-    }
+    inner = {id(s) for s in _of_passes(block)}
+    if over == "lanes":
+        _check_passes(block, roots)
     for s in walk.statements(block):
         if not isinstance(s, ir.Store) or id(s) in inner or (s.array.own and has_scratch):
             continue
         array = spoken(s.array)
         constant = walk.is_constant(s.value)  # the same for all
         if over == "lanes" and not constant and not depend(s.indices, varying):
-            refuse(
-                _at(s),
-                f"every lane stores into the same element of {array}: "
-                "the last one to write would win, and they have no order",
-                "index it by the lane, accumulate into a variable, or use range()",
-            )
+            _refuse_shared(s)
         if depend(s.indices, fetched, elsewhere) and _is_update(s, dependence):
             refuse(
                 _at(s),
                 f"an update of {array}[...] in a loop over {over}: two {over} may meet in one element",
                 f"ev.atomic_add({array}, index, value)",
             )
+
+
+def _check_passes(block: ir.Block, lane: Iterable[ir.Expr]) -> None:
+    """Refuse what passes in a loop over lanes store at elements that all lanes share, unless all store the same."""
+    atomics = (s for s in walk.statements(block) if isinstance(s, ir.Atomic))
+    given = {v for v in lane if isinstance(v, ir.Var)} | {
+        v for s in atomics for v in walk.assigned(s)
+    }
+    dependence = Dependence(block, given, results=False)
+    varying = dependence.varying()
+    for s in _of_passes(block):
+        if not isinstance(s, ir.Store) or depend(s.indices, varying):
+            continue
+        if depend((s.value,), varying) or _is_update(s, dependence):
+            _refuse_shared(s)
+
+
+def _of_passes(block: ir.Block) -> Iterator[ir.Stmt]:
+    for s in walk.statements(block):
+        if isinstance(s, ir.Pass):
+            yield from walk.statements(s.body)
+
+
+def _refuse_shared(s: ir.Store) -> NoReturn:
+    refuse(
+        _at(s),
+        f"every lane stores into the same element of {spoken(s.array)}: "
+        "the last one to write would win, and they have no order",
+        "index it by the lane, accumulate into a variable, or use range()",
+    )
 
 
 def _at(s: ir.Store) -> Location:

@@ -7,7 +7,16 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import INT64, Scalar
 from ..walk import subexpressions
-from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks, scratch
+from . import (
+    accumulators,
+    expressions,
+    item_accumulators,
+    local_arrays,
+    loops,
+    remarks,
+    scratch,
+    subscripts,
+)
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
 from .values import (
@@ -170,8 +179,8 @@ def update(cx: Context, node: s.Update) -> None:
         update_item(cx, base, node.target, node)
         return
     array = _stored_array(cx, base, node.target)
-    indices = _held(cx, expressions.array_indices(cx, array, node.target))
-    old = expressions.read(array, indices, False, node.target.at)
+    indices = _held(cx, subscripts.array_indices(cx, array, node.target))
+    old = subscripts.read(array, indices, False, node.target.at)
     mark = len(cx.block)
     right = expressions.number(cx, node.value, large=True)
     new = binary(node.op, _read_before(cx, old, mark), right, node.at)
@@ -206,7 +215,7 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
         return
     array = _stored_array(cx, base, target)
     mark = len(cx.block)
-    indices = expressions.array_indices(cx, array, target)
+    indices = subscripts.array_indices(cx, array, target)
     v = _read_before(cx, expressions.as_number(v, at), mark)
     value = convert(array, v, at)
     constant = walk.is_constant(value)

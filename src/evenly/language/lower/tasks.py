@@ -13,7 +13,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS
-from . import columns, expressions, methods, rounds, statements
+from . import columns, expressions, methods, rounds, statements, subscripts
 from .arithmetic import cast
 from .context import Context
 from .values import LayoutValue, Method, Static, Task, Value, counted, describe
@@ -59,7 +59,7 @@ def begin(cx: Context, layout: LayoutValue, tile: ir.Var, at: Location) -> tuple
     where = cast(place, POS)
     loads = []
     for name in _by_column(layout):
-        value = expressions.read(_column(layout, name), (where,), False, at)
+        value = subscripts.read(_column(layout, name), (where,), False, at)
         var = cx.variable(name, value.type)
         cx.owned.discard(id(var))  # it never changes
         loads.append(ir.Assign(var, value, at))

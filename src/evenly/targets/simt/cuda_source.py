@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*<(?:cuda/[\w/.]+|cuda\w*\.h|cassert|assert\.h)>", re.MULTILINE
 )
