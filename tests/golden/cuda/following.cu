@@ -41,6 +41,7 @@ struct Phase {
     acc.v_total = acc.v_total + a_A_values[v_k];
   }
   static constexpr int run = 4, run_arrays = 1;
+  static constexpr int staged = -1;
   struct Run {
     float e0[run];
     EV_DEVICE void pin() {
@@ -141,6 +142,7 @@ struct Phase {
     return {v_total_1};
   }
   static constexpr int run = 4, run_arrays = 1;
+  static constexpr int staged = -1;
   struct Run {
     float e0[run];
     EV_DEVICE void pin() {

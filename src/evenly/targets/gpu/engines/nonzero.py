@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,10 @@ class NonzeroEngine(BlockEngine):
     on_cpu = "nonzero"
 
     def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
-        return runs_of(phase, unit)
+        phase, runs = runs_of(phase, unit)
+        if runs is not None and self.pair(unit) is not None:
+            runs = replace(runs, staged=None)  # the pass that follows reads what was loaded
+        return phase, runs
 
     def pair(self, unit: Unit) -> Following | None:
         f, schedule = unit.following, unit.schedule
