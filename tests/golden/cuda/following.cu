@@ -41,7 +41,6 @@ struct Phase {
     acc.v_total = acc.v_total + a_A_values[v_k];
   }
   static constexpr int run = 4, run_arrays = 1;
-  static constexpr int staged = -1;
   struct Run {
     float e0[run];
     EV_DEVICE void pin() {
@@ -142,7 +141,6 @@ struct Phase {
     return {v_total_1};
   }
   static constexpr int run = 4, run_arrays = 1;
-  static constexpr int staged = -1;
   struct Run {
     float e0[run];
     EV_DEVICE void pin() {

@@ -42,17 +42,13 @@ struct Phase {
     acc.v_total = acc.v_total + a_A_values.once(v_k) * a_x[a_A_indices.once(v_k)];
   }
   static constexpr int run = 4, run_arrays = 2;
-  static constexpr int staged = 1;
-  using Staged = float;
-  EV_DEVICE const Staged* staged_at(pos v_k) const { return a_A_values.data + v_k; }
-  template <class Run> static EV_DEVICE Staged* staged_of(Run& run) { return run.e1; }
   struct Run {
     int e0[run];
     float e1[run];
     float e2[run];
     EV_DEVICE void pin() {
       #pragma unroll
-      for (int item = 0; item < run; ++item) { ev::pin(e0[item]); }
+      for (int item = 0; item < run; ++item) { ev::pin(e0[item]); ev::pin(e1[item]); }
     }
     EV_DEVICE void pin_gathered() {
       #pragma unroll

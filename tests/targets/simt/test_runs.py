@@ -141,34 +141,6 @@ class Pairs(ev.DynamicChunks):
     run: int = 2
 
 
-# Types and runs of numbers, and whether they wait where their atom's value will be.
-STAGED = [
-    (np.float32, 4, True),
-    (np.float64, 2, True),
-    (np.float64, 4, True),
-    (np.complex64, 2, True),
-    (np.float32, 2, False),  # 8 bytes: no whole word
-    (np.float16, 8, False),  # the total has more bytes
-]
-
-
-@pytest.mark.parametrize(("dtype", "run", "staged"), STAGED)
-def test_numbers_that_wait_in_shared_memory(dtype: type, run: int, staged: bool) -> None:
-    """While x is under way, they take no registers."""
-    matrix = rows([0, 1, 5, 64, 3, 0, 630, 7, 2], np.int64)
-    x, y = np.arange(50).astype(dtype), np.zeros(9, np.float32 if dtype is np.float16 else dtype)
-    schedule = ev.NonzeroSplit(64, 8, run=run)
-    for by in 0, 1:  # the second: no run is aligned
-        A = ev.csr(
-            (shifted((matrix.data % 3).astype(dtype), by), matrix.indices, matrix.indptr),
-            shape=matrix.shape,
-        )
-        assert ("staged = 1" in emitted(spmv_rows, (A, x, y), schedule)[0].source) == staged
-        spmv_rows[schedule].on("simt", seeds=range(3))(A, x, y)
-        through = np.concatenate([[0], np.cumsum((matrix.data % 3) * matrix.indices)])
-        assert (y == np.diff(through[matrix.indptr])).all()
-
-
 @pytest.mark.parametrize("run", [2, 4])
 def test_atoms_of_a_run_that_share_an_element(run: int) -> None:
     """Narrow columns of a batch count from one column for 256 adjacent atoms: a run reads it once."""

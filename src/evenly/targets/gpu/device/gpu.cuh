@@ -185,24 +185,6 @@ template <int N, class T> EV_DEVICE void store_run(T* p, const T* from) {
   for (int k = 0; k < run::words; ++k) __stcs((typename run::word*)p + k, all.word_at[k]);
 }
 
-// N copies of 16 bytes from global memory, which no thread writes, to shared memory. Both are aligned. They take no
-// registers while they are under way, and no room in L1. The thread may read what it has copied after `wait`.
-template <class T, int N> struct copies {
-  EV_DEVICE void copy(T* to, const T* from) {
-    static_assert(sizeof(T) == 16, "one word");
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
-#else
-    *to = *from;
-#endif
-  }
-  EV_DEVICE void wait() {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-  }
-};
-
 // Hides a value from the compiler's optimizations, without changing it. Used after a loop: the compiler would otherwise
 // move the code that follows into the paths around the loop (if it did not run, 0 + total is 0), and ptxas would then
 // order the loads inside the loop in a slower way.

@@ -123,17 +123,14 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
 
   // ---- what atoms contribute ----
   // The thread's atoms, loaded as early as possible, if all of the block's runs are whole.
-  static constexpr bool stages = Phase::staged >= 0;
   struct Loaded {
     bool whole;
     Run runs[I / R];
-    copies<Chunk, stages ? I / per : 1> staged;
   };
   EV_DEVICE Loaded load(pos z0, pos z1) const {
     Loaded loaded;
     loaded.whole = z1 - z0 == S && phase.runs_are_aligned();
     if (loaded.whole) {
-      if constexpr (stages) stage(z0, loaded);
       load_arrays(z0, loaded);
       #pragma unroll
       for (int j = 0; j < I / R; ++j) loaded.runs[j].pin();  // or each would be asked for where it is used
@@ -143,25 +140,8 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   // One array after the other, those first that others wait for.
   template <int array = 0> EV_DEVICE void load_arrays(pos z0, Loaded& loaded) const {
     #pragma unroll
-    for (int j = 0; j < I / R; ++j)
-      if constexpr (array != Phase::staged) phase.template load_run<array>(loaded.runs[j], z0 + run_slot(j));
+    for (int j = 0; j < I / R; ++j) phase.template load_run<array>(loaded.runs[j], z0 + run_slot(j));
     if constexpr (array + 1 < Phase::run_arrays) load_arrays<array + 1>(z0, loaded);
-  }
-  // What is staged waits in the places of the values, which the thread itself reads before it writes them.
-  EV_DEVICE void stage(pos z0, Loaded& loaded) const {
-    #pragma unroll
-    for (int k = 0; k < I; k += per) {
-      const auto* from = phase.staged_at(z0 + run_slot(k / R) + k % R);
-      loaded.staged.copy(&chunk_at(run_place(k / R, k % R)), reinterpret_cast<const Chunk*>(from));
-    }
-  }
-  EV_DEVICE void take_staged(Loaded& loaded) const {
-    loaded.staged.wait();
-    #pragma unroll
-    for (int k = 0; k < I; k += per) {
-      const auto* from = reinterpret_cast<const typename Phase::Staged*>(values + run_place(k / R, k % R));
-      load_again<per>(from, phase.staged_of(loaded.runs[k / R]) + k % R);
-    }
   }
   EV_DEVICE void gather(pos z0, Loaded& loaded) const {
     if (!loaded.whole) return;
@@ -171,9 +151,8 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     for (int j = 0; j < I / R; ++j) loaded.runs[j].pin_gathered();
   }
   // Writes what the atoms contribute to the values of their slots.
-  EV_DEVICE void contribute(const Bounds& b, Loaded& loaded) const {
+  EV_DEVICE void contribute(const Bounds& b, const Loaded& loaded) const {
     if (!loaded.whole) return contribute_each(b.z0, (int)(b.z1 - b.z0));
-    if constexpr (stages) take_staged(loaded);
     Value v[I];
     #pragma unroll
     for (int k = 0; k < I; ++k) {
@@ -262,9 +241,11 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     if constexpr (!beside) contribute(b, loaded);
     const pos mine = b.t0 + thread_rank();
     const Extent of_first = mine < b.t1 ? extent(mine) : Extent{0, 0};
-    if constexpr (beside) gather(z0, loaded);
+    if constexpr (beside) {
+      gather(z0, loaded);
+      contribute(b, loaded);
+    }
     link.located(phase, b.t0, b.t1, false);
-    if constexpr (beside) contribute(b, loaded);
     barrier();  // the ends are clear
     each_tile(b, of_first, [&](pos, const Extent& of) {
       if (of.begin < of.end) ends[of.end - 1 - z0] = 1;

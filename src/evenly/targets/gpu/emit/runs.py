@@ -10,10 +10,9 @@ from evenly.language.accesses import contiguous_reads, only_accumulates, read_at
 from evenly.language.combine import contributed_once
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
-from evenly.language.types import POS, struct_bytes
 
 from .expressions import Text, ctype
-from .statements import Writer, fields_of
+from .statements import Writer
 from .unit import Unit
 
 
@@ -22,15 +21,13 @@ class Runs:
     """What a thread loads at once for `length` contiguous atoms.
 
     contiguous: elements that lie in runs, those first that are indices of others. gathered: elements whose index
-    depends on these. shared: elements that all atoms of a run share, on which these indices depend, too. staged: one
-    of the contiguous that waits where its atom's value goes, not in registers; None: there is none.
+    depends on these. shared: elements that all atoms of a run share, on which these indices depend, too.
     """
 
     contiguous: tuple[ir.Element, ...]
     gathered: tuple[ir.Element, ...]
     shared: tuple[ir.Element, ...]
     length: int
-    staged: ir.Element | None = None
 
     @property
     def names(self) -> dict[ir.Element, str]:
@@ -64,19 +61,7 @@ def runs_of(phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
         x for x in inside if isinstance(x, ir.Element) and _is_shared(x, plain.pass_, length, unit)
     )
     in_order = tuple(sorted(contiguous, key=lambda e: e not in inside))
-    staged = next((e for e in in_order if e not in inside and _fits(e, plain, length)), None)
-    return plain, Runs(in_order, gathered, shared, length, staged if gathered else None)
-
-
-def _fits(e: ir.Element, phase: Split, length: int) -> bool:
-    """Whether an element has the size of what its atom contributes, and lies in runs of whole words of 16 bytes."""
-    if e.type is POS:
-        return False
-    size = e.type.dtype.itemsize
-    value = struct_bytes(
-        8 if v.type is POS else v.type.dtype.itemsize for v in fields_of(phase.pass_.accumulators)
-    )
-    return value == size <= 8 and size * length % 16 == 0
+    return plain, Runs(in_order, gathered, shared, length)
 
 
 def _is_shared(e: ir.Element, s: ir.Pass, length: int, unit: Unit) -> bool:
@@ -124,16 +109,14 @@ def loads_of(runs: Runs, text: Text, stepping: Callable[[], Writer], atom: str) 
     aligned = " && ".join(
         f"ev::aligned_runs<{length}>({text.array(e.array)}.data)" for e in runs.contiguous
     )
-    held = [names[e] for e in runs.contiguous if e is not runs.staged]
     return [
         f"  static constexpr int run = {length}, run_arrays = {len(load)};",
-        *_staged(runs, text, atom, list(load)),
         "  struct Run {",
         *(
             f"    {ctype(e.type)} {name}{'' if e in runs.shared else '[run]'};"
             for e, name in names.items()
         ),
-        *_pins("pin", held, [names[e] for e in runs.shared]),
+        *_pins("pin", [names[e] for e in runs.contiguous], [names[e] for e in runs.shared]),
         *_pins("pin_gathered", [names[e] for e in runs.gathered]),
         "  };",
         f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned or 'true'}; }}",
@@ -143,20 +126,6 @@ def loads_of(runs: Runs, text: Text, stepping: Callable[[], Writer], atom: str) 
         f"  EV_DEVICE void gather(Run& run, pos {atom}, int item) const {{",
         *gather.lines,
         "  }",
-    ]
-
-
-def _staged(runs: Runs, text: Text, atom: str, arrays: list[ir.Element]) -> list[str]:
-    """Return the members by which the array that is staged is known: its number, where a run of it is, and goes to."""
-    e = runs.staged
-    if e is None:
-        return ["  static constexpr int staged = -1;"]
-    kind, name = ctype(e.type), runs.names[e]
-    return [
-        f"  static constexpr int staged = {arrays.index(e)};",
-        f"  using Staged = {kind};",
-        f"  EV_DEVICE const Staged* staged_at(pos {atom}) const {{ return {text.array(e.array)}.data + {atom}; }}",
-        f"  template <class Run> static EV_DEVICE Staged* staged_of(Run& run) {{ return run.{name}; }}",
     ]
 
 

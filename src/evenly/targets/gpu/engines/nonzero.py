@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,7 @@ class NonzeroEngine(BlockEngine):
     on_cpu = "nonzero"
 
     def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
-        phase, runs = runs_of(phase, unit)
-        if runs is not None and self.pair(unit) is not None:
-            runs = replace(runs, staged=None)  # the pass that follows reads what was loaded
-        return phase, runs
+        return runs_of(phase, unit)
 
     def pair(self, unit: Unit) -> Following | None:
         f, schedule = unit.following, unit.schedule

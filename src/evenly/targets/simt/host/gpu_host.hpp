@@ -175,22 +175,6 @@ template <int N, class T> void store_run(T* p, const T* from) {
     ((word*)p)[k] = bytes;
   }
 }
-// Nothing is copied before `wait`.
-template <class T, int N> struct copies {
-  T* to[N];
-  const T* from[N];
-  int count = 0;
-  void copy(T* to_shared, const T* from_global) {
-    to[count] = to_shared;
-    from[count++] = from_global;
-  }
-  void wait() {
-    for (int k = 0; k < count; ++k) {
-      typedef char word __attribute__((vector_size(sizeof(T)), may_alias));
-      *(word*)to[k] = *(const word*)from[k];
-    }
-  }
-};
 template <class T> void pin(T&) {}  // only needed for the GPU's compiler
 EV_DEVICE long long wide_product(int a, int b) { return (long long)a * b; }
 // No EV_MIN_NAN: min_nan and max_nan are single instructions of a GPU, for which gpu.cuh has other code.
