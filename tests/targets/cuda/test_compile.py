@@ -181,11 +181,11 @@ def extremes(A, y):
 # Bytes that some spill all the same, by the type of values and whether positions have 64 bits. They were measured so.
 SPILLED = {
     (ev.MergePath(256, 6, 5, 28), np.float32, True): 8,
-    (ev.NonzeroSplit(128, 4, 16, run=4), np.float64, True): 20,
+    (ev.NonzeroSplit(128, 4, 16, run=4), np.float64, True): 16,
     (ev.NonzeroSplit(128, 8, 12, run=4), np.float64, False): 8,
-    (ev.NonzeroSplit(128, 8, 12, run=4), np.float64, True): 24,
+    (ev.NonzeroSplit(128, 8, 12, run=4), np.float64, True): 20,
     (ev.NonzeroSplit(512, 8, 3, run=4), np.float64, False): 8,
-    (ev.NonzeroSplit(512, 8, 3, run=4), np.float64, True): 24,
+    (ev.NonzeroSplit(512, 8, 3, run=4), np.float64, True): 20,
     (ev.NonzeroSplit(128, 16, 10, run=4), np.float64, False): 152,
     (ev.NonzeroSplit(128, 16, 10, run=4), np.float64, True): 172,
 }

@@ -44,7 +44,7 @@ template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
   using link = unsigned long long;
   static_assert(!Phase::has_grid, "totals would depend on who comes last");
   static constexpr int words = words_of<Value>(), cell = cell_links<Value>();
-  static constexpr int fan = meeting_fan, each = fan / 32;  // parts that a warp takes, and a lane of it
+  static constexpr int fan = meeting_fan;  // parts that a warp takes
   static constexpr int together = words < AtOnce ? AtOnce / words : 1;  // parts
   static constexpr link there = 1ULL << 32, there_too = 1ULL << 33;
   union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // not all used
@@ -70,7 +70,7 @@ template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
     pin(end);
     const int first = first_block(), count = last_block() - first + 1;
     if (count == 2) exchange(first);
-    else bring_to(cells, first, count, block_rank() - first);
+    else bring_to(first, count, block_rank() - first);
   }
   // Joins the tile, if this block arrived last. The whole warp calls it; its lane `source` has brought a part or has
   // none.
@@ -116,37 +116,39 @@ private:
   // The blocks that meet number `me`, among the `count` parts of a level: they begin at number group(me).
   EV_DEVICE static int group(int me) { return me / fan * fan; }
   EV_DEVICE static int members(int count, int me) { return count - group(me) < fan ? count - group(me) : fan; }
-  EV_DEVICE long long* place_of(long long* level, int first, int me) const { return level + (long long)(first + group(me)) * cell; }
+  EV_DEVICE long long* place_of(int first, int me) const { return cells + (long long)(first + group(me)) * cell; }
 
   // One thread: puts its part there, and asks how many have come.
-  EV_DEVICE void bring_to(long long* level, int first, int count, int me) {
-    put(level + (long long)(first + me) * cell, me == count - 1, part);
+  EV_DEVICE void bring_to(int first, int count, int me) {
+    put(cells + (long long)(first + me) * cell, me == count - 1, part);
     // A last group of one has no place of its own: another tile begins there.
-    if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(level, first, me), 1LL);
+    if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(first, me), 1LL);
   }
   // Called by a whole warp, whose lane `source` has brought the block's part. Returns true if all `count` parts have
   // arrived; lane 0 then has their combination. The combination of a group is one part of the next level.
   EV_DEVICE bool meet_many(int first, int count, int source) {
-    long long* level = cells;
-    int me = block_rank() - first, size = block_count();
+    int level = 0, me = block_rank() - first, size = block_count();  // level: where its cells begin
     #pragma unroll 1
     for (;;) {
       const int present = members(count, me);
-      long long* place = place_of(level, first, me);
+      long long* place = place_of(level + first, me);
+      const Share own(place, present, group(me) + present == count);
+      link parts[together][words];
+      ask(own, 0, parts);  // before it is known whether all have come: the last to come finds most of them there
       if (present > 1) {
         if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;
         if (lane_rank() == 0) atomic_store(place, 0LL);
       }
-      part = take(place, present, group(me) + present == count);
+      part = take(own, parts);
       part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });
       if (count <= fan) return true;
-      level += (long long)size * cell;
+      level += size;
       size = size / fan + 2;
       count = ceil_div(count, fan);
       me /= fan;
       first /= fan;
       source = 0;
-      if (lane_rank() == 0) bring_to(level, first, count, me);
+      if (lane_rank() == 0) bring_to(level + first, count, me);
     }
   }
 
@@ -157,43 +159,54 @@ private:
     #pragma unroll
     for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));
   }
-  // Combines this lane's share of the members' parts. Their blocks have arrived, so the parts are written, or will be
-  // visible in a moment.
-  EV_DEVICE Value take(long long* place, int members, bool has_last) const {
-    const int share = ceil_div(members, 32), from = lane_rank() * share;
-    const int mine = members - from < share ? members - from : share;
-    Value total = Phase::identity();
+  // The parts of the members at `place` that this lane combines. last: the number of the one in whose block the tile ends.
+  struct Share {
+    long long* place;
+    int mine, last;
+    EV_DEVICE Share(long long* group, int members, bool has_last) {
+      const int share = ceil_div(members, 32), from = lane_rank() * share;
+      place = group + from * cell;
+      mine = members - from < share ? members - from : share;
+      last = has_last ? members - 1 - from : -1;
+    }
+    EV_DEVICE long long* at(int i, int w) const { return place + i * cell + 1 + (i == last) * words + w; }
+  };
+  // Asks for the parts from number i on: `together` of them, or what is left, at once.
+  EV_DEVICE static void ask(const Share& own, int i, link (&parts)[together][words]) {
     #pragma unroll
-    for (int i = 0; i < each && i < mine; i += together)
-      take_some(total, place, from + i, mine - i, has_last ? members - 1 : -1);
-    return total;
-  }
-  // Adds to `total` the parts from number `from` on: `together` of them, or what is left, loaded at once. `last`: the
-  // number of the part in whose block the tile ends.
-  EV_DEVICE void take_some(Value& total, long long* place, int from, int left, int last) const {
-    auto at = [&](int i, int w) { return place + (from + i) * cell + 1 + (from + i == last) * words + w; };
-    link found[together][words];
-    bool missing = true;
-    while (missing) {
-      missing = false;
+    for (int j = 0; j < together; ++j)
       #pragma unroll
-      for (int i = 0; i < together; ++i)
+      for (int w = 0; w < words; ++w)
+        parts[j][w] = i + j < own.mine ? (link)atomic_load(own.at(i + j, w)) : there;
+  }
+  // Combines the lane's parts, the first of which it has asked for. Their blocks have arrived, so the parts are written, or
+  // will be visible in a moment.
+  EV_DEVICE static Value take(const Share& own, link (&parts)[together][words]) {
+    Value total = Phase::identity();
+    #pragma unroll 1
+    for (int i = 0; i < own.mine; i += together) {
+      if (i > 0) ask(own, i, parts);
+      while (lacks(parts)) ask(own, i, parts);
+      #pragma unroll
+      for (int j = 0; j < together; ++j) {
+        bits b;
         #pragma unroll
         for (int w = 0; w < words; ++w) {
-          found[i][w] = i < left ? (link)atomic_load(at(i, w)) : there;
-          missing = missing || found[i][w] == 0;
+          b.word[w] = (unsigned)parts[j][w];
+          if (i + j < own.mine) atomic_store(own.at(i + j, w), 0LL);
         }
-    }
-    #pragma unroll
-    for (int i = 0; i < together; ++i) {
-      bits b;
-      #pragma unroll
-      for (int w = 0; w < words; ++w) {
-        b.word[w] = (unsigned)found[i][w];
-        if (i < left) atomic_store(at(i, w), 0LL);
+        if (i + j < own.mine) total = Phase::combine(total, b.value);
       }
-      if (i < left) total = Phase::combine(total, b.value);
     }
+    return total;
+  }
+  EV_DEVICE static bool lacks(const link (&parts)[together][words]) {
+    bool missing = false;
+    #pragma unroll
+    for (int j = 0; j < together; ++j)
+      #pragma unroll
+      for (int w = 0; w < words; ++w) missing = missing || parts[j][w] == 0;
+    return missing;
   }
 };
 

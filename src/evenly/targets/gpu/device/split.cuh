@@ -67,7 +67,7 @@ EV_DEVICE void split_block(const Phase& phase, const Join& join, typename Phase:
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
-  constexpr int links_at_once = Early ? 2 : 4;  // fewer where all registers are taken
+  constexpr int links_at_once = Early || sizeof(pos) == 8 ? 2 : 4;  // fewer where all registers are taken
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
   typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links_at_once>(join)), no_link>::type link(join);
   // Of a list more blocks are launched than take atoms, for the tiles that are not in it.
