@@ -30,18 +30,23 @@ Read = Callable[[Any], tuple[Any, ...]]  # what a launch depends on, of an array
 
 def signature(
     args: tuple[Any, ...], reader: Callable[[str], Read], by_memory: bool
-) -> tuple[Any, ...] | None:
-    """Return what a call with these arguments depends on; None if that cannot be told.
+) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """Return what a call with these arguments depends on: addresses of arrays, and all else. None: that cannot be told.
 
     reader: returns how to read the arrays of a library. by_memory: whether a layout's arrays are known by their memory.
     """
     try:
-        return tuple(part for value in args for part in _parts(value, reader, by_memory))
+        addresses: list[int] = []
+        rest = [x for value in args for x in _parts(value, reader, by_memory, addresses)]
+        return tuple(addresses), tuple(rest)
     except (KeyError, TypeError, RuntimeError):  # another library, no weak reference, no address
         return None
 
 
-def _parts(value: Any, reader: Callable[[str], Read], by_memory: bool) -> Iterator[Any]:
+def _parts(
+    value: Any, reader: Callable[[str], Read], by_memory: bool, addresses: list[int]
+) -> Iterator[Any]:
+    """Yield what a call depends on, of one argument, but for an array's address, which is added to `addresses`."""
     if is_layout(value):
         yield from _of_layout(value, reader, by_memory)
         yield from (operator.attrgetter(path[1:])(value) for path in bounds(value, ""))
@@ -52,7 +57,9 @@ def _parts(value: Any, reader: Callable[[str], Read], by_memory: bool) -> Iterat
     elif isinstance(value, float | complex):
         yield type(value), repr(value)  # 0.0 == -0.0
     else:
-        yield reader(kind(value) or "")(value)
+        at, *others = reader(kind(value) or "")(value)
+        addresses.append(at)
+        yield others
 
 
 def _of_layout(
