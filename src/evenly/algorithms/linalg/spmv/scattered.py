@@ -44,7 +44,10 @@ def add_parts(E, sums, parts, y):
 
 
 def scattered(A: Any, x: Any, out: Any) -> Any:
-    """Compute out = A x for the layout of `ev.csc` or `ev.coo` in CPU memory, and return `out`, of the type of products."""
+    """Compute out = A x for the layout of `ev.csc` or `ev.coo` in CPU memory, and return `out`.
+
+    out: of the type of products.
+    """
     rows, nonzeros, of_columns = A.num_rows, A.num_atoms, A.format == "csc"
     kit.check_indices(A.indices if of_columns else A.rows, rows, "A.rows", "row indices")
     held = kit.held_as(out)

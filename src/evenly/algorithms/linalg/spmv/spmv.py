@@ -134,7 +134,8 @@ def spmv(
 
     The same arguments give the same bits on every run, except under "tuned". For that, CSC and COO are grouped by
     row first, at every call, or on a CPU under "auto" parts of them have sums of their own: to multiply often, make a
-    plan (`ev.spmv.plan(A, x)`), or convert them with `ev.csr` or `A.tocsr()`. `A.T` is the transpose of a layout of `ev.csr`, `ev.csc` or `ev.coo`. After you change the structure of
+    plan (`ev.spmv.plan(A, x)`), or convert them with `ev.csr` or `A.tocsr()`.
+    `A.T` is the transpose of a layout of `ev.csr`, `ev.csc` or `ev.coo`. After you change the structure of
     a matrix in place, "auto" may use its choice for the old one.
 
     Raises InputError if shapes, dtypes or devices do not match, for a beta without `out`, and for `ev.Nested` if A has
