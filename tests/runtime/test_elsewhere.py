@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,15 @@ def scratch(A, x, y):
 def both(E, x, y, out):
     for i in E.tiles():
         out[i] = 2 * x[i] + y[i]
+
+
+@ev.kernel
+def both_layouts(E, A, x, y):
+    for row in E.tiles():
+        total = np.float32(0)
+        for k in range(A.begin(row), A.end(row)):
+            total += A.value(k) * x[A.column(k)]
+        y[row] = total
 
 
 @pytest.fixture
@@ -146,3 +156,30 @@ def test_threads_with_arrays_of_their_own() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_bare_matrix_beside_a_layout_made_anew(prepared_once: list[Any]) -> None:
+    """It is known by its arrays, and not kept alive."""
+    mine, x, kept = A.copy(), np.ones(N, np.float32), []
+    call = both_layouts.copy()["thread_mapped"].on("cpu")
+    for _ in range(5):
+        y = np.empty(N, np.float32)
+        kept.append(y)
+        call(Each(N), mine, x, y)
+        np.testing.assert_allclose(y, mine @ x, rtol=1e-4)
+    assert len(prepared_once) == 1
+    held = weakref.ref(mine.data)
+    del mine
+    assert held() is None
+
+
+def test_calls_alike_after_another_matrix_took_its_place(prepared_once: list[Any]) -> None:
+    call, x = both_layouts.copy()["thread_mapped"].on("cpu"), np.ones(N, np.float32)
+    for _ in range(3):
+        other = A.copy()
+        other.data *= 2
+        y = np.empty(N, np.float32)
+        call(Each(N), other, x, y)
+        np.testing.assert_allclose(y, other @ x, rtol=1e-4)
+        del other
+    assert len(prepared_once) == 3  # unchecked arrays may lie at the same addresses

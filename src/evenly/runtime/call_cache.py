@@ -77,7 +77,8 @@ class CallCache:
         """Begin anew, for arguments of these types."""
         self._calls: list[_Call] = []
         self._count, self._inside = len(arguments), _types_inside(arguments)
-        self.read = _reader(arguments, self._also)
+        self.read = _reader(arguments, self._also, _known_by_itself)
+        self._read_alike = _reader(arguments, self._also, self._known_by_parts)
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
@@ -93,9 +94,9 @@ class CallCache:
 
     def repeat_alike(self, *args: Any) -> bool:
         """Run a remembered call that differs only in layouts made anew, and return True; else return False."""
-        if not any(call.alike for call in self._calls):
+        if len(args) != self._count or not any(call.alike for call in self._calls):
             return False
-        signature = self._alike(args)
+        signature = self._read_alike(*args)
         for call in self._calls:
             if signature and call.alike == signature and (not call.reads or call.reads.hold()):
                 call.prepared()
@@ -121,9 +122,12 @@ class CallCache:
         call.prepared()
         return True
 
-    def _alike(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        found = alike.signature(args, _array_reader, self._by_memory)
-        return found and (found[0], (*found[1], *(ask() for ask in self._also)))
+    def _known_by_parts(self, name: str, layout: LayoutInstance) -> Described | None:
+        try:
+            parts = [*alike.parts(name, layout, _ARRAYS, self._by_memory), *bounds(layout, name)]
+        except (KeyError, TypeError):
+            return None
+        return dict(inside(layout, name)), parts
 
     def remember(
         self,
@@ -141,7 +145,7 @@ class CallCache:
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
             # What knows its frontiers knows these alone.
-            known = None if isinstance(prepared, Launched) else self._alike(args)
+            known = None if isinstance(prepared, Launched) else self._read_alike(*args)
             self.keep(signature, prepared, device, reads, known, memory)
         return bool(signature)
 
@@ -155,14 +159,18 @@ class CallCache:
         memory: Memory | None = None,
     ) -> None:
         if device == self._device:
-            addresses, rest = signature
-            for part in rest:
+            for part in signature[1]:
                 if type(part) is weakref.ref:
                     _pin(part())
-            kept = tuple(_Structure(p) if type(p) is _Held else p for p in rest)
+            kept = _kept(signature), prepared, reads, alike and _kept(alike), memory
             # Make a new list: other threads may be reading the old one.
-            call = _Call((addresses, kept), prepared, reads, alike, memory)
-            self._calls = [call, *self._calls][:MOST]
+            self._calls = [_Call(*kept), *self._calls][:MOST]
+
+
+def _kept(signature: Any) -> Any:
+    """Return a signature that keeps no array alive."""
+    addresses, rest = signature
+    return addresses, tuple(_Structure(p) if type(p) is _Held else p for p in rest)
 
 
 def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
@@ -218,20 +226,32 @@ class _Structure:
     __hash__ = None  # type: ignore[assignment]
 
 
+# The values of a layout whose types are looked at, and expressions for what a launch depends on.
+Described = tuple[dict[str, Any], list[str]]
+
+
 def _reader(
-    arguments: tuple[Any, ...], also: tuple[Callable[[], Any], ...]
+    arguments: tuple[Any, ...],
+    also: tuple[Callable[[], Any], ...],
+    described: Callable[[str, LayoutInstance], Described | None],
 ) -> Callable[..., tuple[Any, ...] | None]:
     """Generate a function that returns the signature of such arguments, or None if they have none."""
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"ref": weakref.ref, "Held": _Held, **_names_for_parts()}
+    known["Same"] = alike.Same
     known |= {f"ask{i}": f for i, f in enumerate(also)}
     lines = [_same_types(dict(zip(names, arguments, strict=True)), known)]
     addresses: list[str] = []
     parts: list[str] = []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(_asked(argument, name)), known))
-        elif sparse.is_compressed(argument):
+            layout = described(name, argument)
+            if layout is None:
+                return lambda *_: None
+            lines.append(_same_types(layout[0], known))
+            parts += layout[1]
+            continue
+        if sparse.is_compressed(argument):
             arrays = {f"{name}_{field}": getattr(argument, field) for field in FIELDS}
             lines += [f"{name}_{field} = {name}.{field}" for field in FIELDS]
             lines.append(_same_types(arrays, known))
@@ -253,14 +273,6 @@ def _reader(
     )
     exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
-    return made
-
-
-@functools.cache
-def _array_reader(library: str) -> alike.Read:
-    """Return a function that returns what a launch depends on, of an array. Raises KeyError for other libraries."""
-    parts = "".join(f"{part}, " for part in _ARRAYS[library]).format(a="a")
-    made: alike.Read = eval(f"lambda a: ({parts})", _names_for_parts())
     return made
 
 
@@ -287,8 +299,6 @@ def _compiled(text: str) -> CodeType:
 
 
 def _parts(name: str, argument: Any) -> list[str] | None:
-    if is_layout(argument):
-        return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
     if isinstance(argument, np.generic):
@@ -323,7 +333,7 @@ def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     return [*parts, *ends] if kind(matrix.indptr) == "numpy" else parts
 
 
-def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
+def _known_by_itself(name: str, layout: LayoutInstance) -> Described | None:
     """List the layout, what can change about its arrays, and counts that the host has to compute.
 
     A layout is frozen, and weak references to two layouts are never equal (layouts are compared by identity).
@@ -334,10 +344,10 @@ def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
         weakref.ref(layout)
     except TypeError:  # a class with __slots__
         return None
-    parts = [f"ref({name})"]
-    for path, value in _asked(layout, name):
+    asked, parts = dict(_asked(layout, name)), [f"ref({name})"]
+    for path, value in asked.items():
         parts += [p.format(a=path) for p in _CHANGEABLE.get(kind(value) or "", ())]
-    return parts + list(bounds(layout, name))
+    return asked, parts + list(bounds(layout, name))
 
 
 def _asked(layout: LayoutInstance, name: str) -> Iterator[tuple[str, Any]]:

@@ -82,10 +82,14 @@ class CpuExecutable(Executable):
         return sum(size * math.prod(shape) for size, shape in shapes)
 
     @functools.cached_property
-    def places(self) -> list[tuple[ir.Path, int]]:
-        """The slots of addresses, each with its array's path."""
-        slots = enumerate(self.slots)
-        return [(slot.array.path, i) for i, slot in slots if isinstance(slot, Address)]
+    def places(self) -> dict[ir.Path, list[tuple[int, int | None]]]:
+        """Of each array the slots that describe it, with the axis of a length, or None for the address."""
+        found: dict[ir.Path, list[tuple[int, int | None]]] = {}
+        for i, slot in enumerate(self.slots):
+            if isinstance(slot, Address | Length):
+                axis = slot.axis if isinstance(slot, Length) else None
+                found.setdefault(slot.array.path, []).append((i, axis))
+        return found
 
     def filled(self, binding: Binding) -> np.ndarray:
         """Return a table of slots, filled with the arguments."""
@@ -144,9 +148,10 @@ class Prepared:
         return other
 
     def _move(self, table: np.ndarray, addresses: tuple[int, ...]) -> None:
-        for path, slot in self._executable.places:
-            if len(path) == 1 and path[0] in self._own:
-                table[slot] = addresses[self._own.index(path[0])]
+        for name, at in zip(self._own, addresses, strict=True):
+            for i, axis in self._executable.places.get((name,), ()):
+                if axis is None:
+                    table[i] = at
 
 
 def bits(value: Any, slot: Number) -> int:
