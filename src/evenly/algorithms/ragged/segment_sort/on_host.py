@@ -19,7 +19,7 @@ from .merged import RUN, SHORT, counting
 BITS = 8
 DIGITS = 1 << BITS
 LISTS = ev.ThreadMapped()
-SCRATCH = 1 << 30  # bytes that scratch arrays may take; more, if a list needs more
+SCRATCH = 1 << 30  # bytes that scratch arrays may take by default; more, if a list needs more
 
 
 @functools.cache
@@ -90,5 +90,6 @@ def sort_on_host(
         code_of, _ = kit.coding(keys, descending)
         T, position = kit.code_type(keys), np.int32 if longest < 2**31 else np.int64
         each = 2 * longest * (np.dtype(T).itemsize + np.dtype(position).itemsize) + (1 << 15)
-        sort = by_digits(code_of, T, position)[LISTS].on(target, max_workspace=max(SCRATCH, each))
+        more = {"max_workspace": each} if each > SCRATCH else {}
+        sort = by_digits(code_of, T, position)[LISTS].on(target, **more)
         sort(R, kit.as_integers(keys), keys, RUN, sorted_, order)
