@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -308,13 +309,8 @@ class Binding:
                     given="a read-only one",
                 )
             spans.append((v.pointer, v.pointer + v.nbytes, name, path in written))
-        spans.sort()
-        for i, (_, stop, name, out) in enumerate(spans):
-            for start, _, other, other_out in spans[i + 1 :]:
-                if start >= stop:
-                    break
-                if out or other_out:
-                    raise self._overlap(*((name, other) if out else (other, name)))
+        if shared := overlap(spans):
+            raise self._overlap(*shared)
 
     def _overlap(self, output: str, other: str) -> InputError:
         """Return the error for two arrays that share memory, or for what grows that was given twice."""
@@ -330,6 +326,21 @@ class Binding:
             given="overlapping arrays",
             hint=f"copy {other} first",
         )
+
+
+def overlap(spans: Iterable[tuple[int, int, str, bool]]) -> tuple[str, str] | None:
+    """Return the name of an output and of another array that share memory; None if there are none.
+
+    spans: of each array its first address, the one behind it, its name, and whether it is written.
+    """
+    ordered = sorted(spans)
+    for i, (_, stop, name, out) in enumerate(ordered):
+        for start, _, other, other_out in ordered[i + 1 :]:
+            if start >= stop:
+                break
+            if out or other_out:
+                return (name, other) if out else (other, name)
+    return None
 
 
 def is_wide(binding: Binding) -> bool:

@@ -12,63 +12,36 @@ same: a library's pool gives the same memory again and again. Here a layout is w
 
 from __future__ import annotations
 
-import operator
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from evenly.interop.arrays import kind
 from evenly.language.members import growing
-from evenly.layouts.contract import LayoutInstance, is_layout
-
-from .inside import bounds
-
-Read = Callable[[Any], tuple[Any, ...]]  # what a launch depends on, of an array
+from evenly.layouts.contract import LayoutInstance
 
 
-def signature(
-    args: tuple[Any, ...], reader: Callable[[str], Read], by_memory: bool
-) -> tuple[Any, ...] | None:
-    """Return what a call with these arguments depends on; None if that cannot be told.
+def parts(
+    name: str, layout: LayoutInstance, arrays: Mapping[str, tuple[str, ...]], by_memory: bool
+) -> Iterator[str]:
+    """Yield expressions for what a call depends on, of a layout of this name.
 
-    reader: returns how to read the arrays of a library. by_memory: whether a layout's arrays are known by their memory.
+    arrays: those of an array, by its library. by_memory: whether a layout's arrays are known by their memory.
+
+    Raises KeyError for another library, and TypeError for an array without weak references.
     """
-    try:
-        return tuple(part for value in args for part in _parts(value, reader, by_memory))
-    except (KeyError, TypeError, RuntimeError):  # another library, no weak reference, no address
-        return None
-
-
-def _parts(value: Any, reader: Callable[[str], Read], by_memory: bool) -> Iterator[Any]:
-    if is_layout(value):
-        yield from _of_layout(value, reader, by_memory)
-        yield from (operator.attrgetter(path[1:])(value) for path in bounds(value, ""))
-    elif value is None or isinstance(value, bool | int):
-        yield type(value), value
-    elif isinstance(value, np.generic):
-        yield type(value), value.tobytes()
-    elif isinstance(value, float | complex):
-        yield type(value), repr(value)  # 0.0 == -0.0
-    else:
-        yield reader(kind(value) or "")(value)
-
-
-def _of_layout(
-    layout: LayoutInstance, reader: Callable[[str], Read], by_memory: bool
-) -> Iterator[Any]:
     own = by_memory or growing(type(layout)) is not None
-    yield type(layout)
     for field in type(layout).__fields__.values():
-        value = getattr(layout, field.name)
+        value, path = getattr(layout, field.name), f"{name}.{field.name}"
         if field.kind == "layout":
-            yield from _of_layout(value, reader, by_memory)
+            yield from parts(path, value, arrays, by_memory)
         elif "array" in field.kind:
-            found = reader(kind(value) or "")(value)
-            yield found if own else (Same(value), found)
+            if not own:
+                weakref.ref(value)
+                yield f"Same({path})"
+            yield from (part.format(a=path) for part in arrays[kind(value) or ""])
         else:
-            yield int(value)
+            yield f"int({path})"
 
 
 class Same:

@@ -128,16 +128,17 @@ class Bound:
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device
+        memory = plan.memory(plan._binding, prepared)
         key = self.schedule, self.target, self.debug, self.waits, *map(type, args)
         cache = kernel.call_caches.get(key)
         # Layouts of one class may hold arrays of another library, which this cache cannot read.
-        if cache is None or not cache.remember(args, prepared, device, plan.reads):
+        if cache is None or not cache.remember(args, prepared, device, plan.reads, memory):
             if len(kernel.call_caches) >= MOST_KINDS:
                 kernel.call_caches.clear()
             also = plan._executable.also_decides(plan._binding)
             by_memory = self.schedule not in CHOSEN
             cache = kernel.call_caches[key] = CallCache(args, device, also, by_memory)
-            cache.remember(args, prepared, device, plan.reads)
+            cache.remember(args, prepared, device, plan.reads, memory)
 
     @property
     def known(self) -> Callable[..., bool]:

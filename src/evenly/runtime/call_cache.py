@@ -2,13 +2,14 @@
 
 Everything that a call checks and prepares follows from the addresses, shapes, strides and types of its
 arguments, and from their numbers: scalar arguments, and the numbers of a layout. If all of these are as in an
-earlier call, the same launches are run again; otherwise the call is prepared from the start. (For a bare
+earlier call, the same launches are run again; otherwise the call is prepared from the start. If only addresses of
+array arguments are others, as those of new results, target `cpu` puts these into what it has prepared. (For a bare
 matrix, the offsets and columns must also be the same objects, because those have been checked.) Each launch
 reads values and structures anew. The chosen schedule stays: after a structure is changed in place, it may be
 one that suits the old structure. The results are then still right, but the call may be slow.
 
 Reading these properties is most of the cost of a call. A function that is generated for the types at hand reads
-them into a signature, which is the key of the cache.
+them into a signature, which is the key of the cache: the addresses of array arguments, and all else.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from evenly.language.reads import Reads
 from evenly.layouts.contract import LayoutInstance, is_layout
 
 from . import alike
+from .elsewhere import Memory
 from .frontiers import Launched
 from .inside import FIELDS, bounds, inside
 
@@ -68,11 +70,15 @@ class CallCache:
         also: tuple[Callable[[], Any], ...] = (),
         by_memory: bool = False,
     ) -> None:
-        self._device, self._count = device, len(arguments)
-        self._also, self._by_memory = also, by_memory
-        self._inside = _types_inside(arguments)
-        self.read = _reader(arguments, also)
+        self._device, self._also, self._by_memory = device, also, by_memory
+        self.begin(arguments)
+
+    def begin(self, arguments: tuple[Any, ...]) -> None:
+        """Begin anew, for arguments of these types."""
         self._calls: list[_Call] = []
+        self._count, self._inside = len(arguments), _types_inside(arguments)
+        self.read = _reader(arguments, self._also, _known_by_itself)
+        self._read_alike = _reader(arguments, self._also, self._known_by_parts)
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
@@ -81,35 +87,66 @@ class CallCache:
             if call.signature == signature and (not call.reads or call.reads.hold()):
                 call.prepared()
                 return True
-        return False
+        if signature is None:
+            return False
+        found = self._elsewhere(signature, (call.signature for call in self._calls))
+        return found is not None and self._run_moved(found, signature, None)
 
     def repeat_alike(self, *args: Any) -> bool:
         """Run a remembered call that differs only in layouts made anew, and return True; else return False."""
-        if not any(call.alike for call in self._calls):
+        if len(args) != self._count or not any(call.alike for call in self._calls):
             return False
-        signature = self._alike(args)
+        signature = self._read_alike(*args)
         for call in self._calls:
             if signature and call.alike == signature and (not call.reads or call.reads.hold()):
                 call.prepared()
                 return True
-        return False
+        if signature is None:
+            return False
+        found = self._elsewhere(signature, (call.alike for call in self._calls))
+        return found is not None and self._run_moved(found, self.read(*args), signature)
 
-    def _alike(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        found = alike.signature(args, _array_reader, self._by_memory)
-        return found and (*found, *(ask() for ask in self._also))
+    def _elsewhere(self, signature: Any, known: Iterable[Any]) -> _Call | None:
+        """Return a remembered call as it would be at these addresses, where only these are others; else None."""
+        addresses, rest = signature
+        for call, its in zip(self._calls, known, strict=True):
+            if call.memory and its and its[1] == rest and (not call.reads or call.reads.hold()):
+                memory = call.memory.at(addresses)
+                if memory is not None:
+                    return call._replace(prepared=call.prepared.moved(addresses), memory=memory)
+        return None
+
+    def _run_moved(self, call: _Call, signature: Any, alike: Any) -> bool:
+        if signature is not None:
+            self.keep(signature, call.prepared, self._device, call.reads, alike, call.memory)
+        call.prepared()
+        return True
+
+    def _known_by_parts(self, name: str, layout: LayoutInstance) -> Described | None:
+        try:
+            parts = [*alike.parts(name, layout, _ARRAYS, self._by_memory), *bounds(layout, name)]
+        except (KeyError, TypeError):
+            return None
+        return dict(inside(layout, name)), parts
 
     def remember(
-        self, args: tuple[Any, ...], prepared: Any, device: str, reads: Reads | None = None
+        self,
+        args: tuple[Any, ...],
+        prepared: Any,
+        device: str,
+        reads: Reads | None = None,
+        memory: Memory | None = None,
     ) -> bool:
         """Remember what was prepared for these arguments. Return False if they cannot be told from others.
 
-        reads: the outside values that it was compiled with, if those may change.
+        reads: the outside values that it was compiled with, if those may change. memory: where its arrays lie; None: it
+        cannot run where they lie elsewhere.
         """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
             # What knows its frontiers knows these alone.
-            known = None if isinstance(prepared, Launched) else self._alike(args)
-            self.keep(signature, prepared, device, reads, known)
+            known = None if isinstance(prepared, Launched) else self._read_alike(*args)
+            self.keep(signature, prepared, device, reads, known, memory)
         return bool(signature)
 
     def keep(
@@ -119,14 +156,21 @@ class CallCache:
         device: str,
         reads: Reads | None = None,
         alike: Any = None,
+        memory: Memory | None = None,
     ) -> None:
         if device == self._device:
-            for part in signature:
+            for part in signature[1]:
                 if type(part) is weakref.ref:
                     _pin(part())
-            kept = tuple(_Structure(p) if type(p) is _Held else p for p in signature)
+            kept = _kept(signature), prepared, reads, alike and _kept(alike), memory
             # Make a new list: other threads may be reading the old one.
-            self._calls = [_Call(kept, prepared, reads, alike), *self._calls][:MOST]
+            self._calls = [_Call(*kept), *self._calls][:MOST]
+
+
+def _kept(signature: Any) -> Any:
+    """Return a signature that keeps no array alive."""
+    addresses, rest = signature
+    return addresses, tuple(_Structure(p) if type(p) is _Held else p for p in rest)
 
 
 def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
@@ -138,12 +182,14 @@ class _Call(NamedTuple):
     """A remembered call. reads: the outside values that it was compiled with, if those may change.
 
     alike: what it depends on if layouts are not known by themselves (alike.py); None: that cannot be told.
+    memory: where its arrays lie; None: it cannot run where they lie elsewhere.
     """
 
     signature: Any
-    prepared: Callable[[], None]
+    prepared: Any
     reads: Reads | None
-    alike: Any = None
+    alike: Any
+    memory: Memory | None
 
 
 _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
@@ -180,28 +226,44 @@ class _Structure:
     __hash__ = None  # type: ignore[assignment]
 
 
+# The values of a layout whose types are looked at, and expressions for what a launch depends on.
+Described = tuple[dict[str, Any], list[str]]
+
+
 def _reader(
-    arguments: tuple[Any, ...], also: tuple[Callable[[], Any], ...]
+    arguments: tuple[Any, ...],
+    also: tuple[Callable[[], Any], ...],
+    described: Callable[[str, LayoutInstance], Described | None],
 ) -> Callable[..., tuple[Any, ...] | None]:
     """Generate a function that returns the signature of such arguments, or None if they have none."""
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"ref": weakref.ref, "Held": _Held, **_names_for_parts()}
+    known["Same"] = alike.Same
     known |= {f"ask{i}": f for i, f in enumerate(also)}
-    lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
+    lines = [_same_types(dict(zip(names, arguments, strict=True)), known)]
+    addresses: list[str] = []
+    parts: list[str] = []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(_asked(argument, name)), known))
-        elif sparse.is_compressed(argument):
+            layout = described(name, argument)
+            if layout is None:
+                return lambda *_: None
+            lines.append(_same_types(layout[0], known))
+            parts += layout[1]
+            continue
+        if sparse.is_compressed(argument):
             arrays = {f"{name}_{field}": getattr(argument, field) for field in FIELDS}
             lines += [f"{name}_{field} = {name}.{field}" for field in FIELDS]
             lines.append(_same_types(arrays, known))
         found = _parts(name, argument)
         if found is None:
             return lambda *_: None
-        parts += found
+        lies = int(_is_array(argument))
+        addresses += found[:lies]
+        parts += found[lies:]
     parts += [f"ask{i}()" for i in range(len(also))]
-    returned = "".join(f"{part}, " for part in parts)
-    body = "".join(f"        {line}\n" for line in [*lines, f"return ({returned})"])
+    returned = ", ".join(f"({''.join(f'{x}, ' for x in xs)})" for xs in (addresses, parts))
+    body = "".join(f"        {line}\n" for line in [*lines, f"return {returned}"])
     text = (
         f"def read({', '.join(names)}):\n"
         f"    try:\n"
@@ -211,14 +273,6 @@ def _reader(
     )
     exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
-    return made
-
-
-@functools.cache
-def _array_reader(library: str) -> alike.Read:
-    """Return a function that returns what a launch depends on, of an array. Raises KeyError for other libraries."""
-    parts = "".join(f"{part}, " for part in _ARRAYS[library]).format(a="a")
-    made: alike.Read = eval(f"lambda a: ({parts})", _names_for_parts())
     return made
 
 
@@ -245,8 +299,6 @@ def _compiled(text: str) -> CodeType:
 
 
 def _parts(name: str, argument: Any) -> list[str] | None:
-    if is_layout(argument):
-        return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
     if isinstance(argument, np.generic):
@@ -262,6 +314,12 @@ def _parts(name: str, argument: Any) -> list[str] | None:
     return None if found is None else [p.format(a=name) for p in found]
 
 
+def _is_array(argument: Any) -> bool:
+    """Whether the argument is an array: the first of its parts is then its address."""
+    others = is_layout(argument) or sparse.is_sparse(argument)
+    return not others and kind(argument) is not None
+
+
 def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     """List a matrix's shape and arrays, and in host memory its first and last offsets, which bound its layout."""
     arrays = {f"{name}_{field}": getattr(matrix, field) for field in FIELDS}
@@ -275,7 +333,7 @@ def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     return [*parts, *ends] if kind(matrix.indptr) == "numpy" else parts
 
 
-def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
+def _known_by_itself(name: str, layout: LayoutInstance) -> Described | None:
     """List the layout, what can change about its arrays, and counts that the host has to compute.
 
     A layout is frozen, and weak references to two layouts are never equal (layouts are compared by identity).
@@ -286,10 +344,10 @@ def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
         weakref.ref(layout)
     except TypeError:  # a class with __slots__
         return None
-    parts = [f"ref({name})"]
-    for path, value in _asked(layout, name):
+    asked, parts = dict(_asked(layout, name)), [f"ref({name})"]
+    for path, value in asked.items():
         parts += [p.format(a=path) for p in _CHANGEABLE.get(kind(value) or "", ())]
-    return parts + list(bounds(layout, name))
+    return asked, parts + list(bounds(layout, name))
 
 
 def _asked(layout: LayoutInstance, name: str) -> Iterator[tuple[str, Any]]:

@@ -17,6 +17,7 @@ from evenly.layouts.contract import is_layout
 
 from .bound_call import BoundCall
 from .call_cache import CallCache
+from .elsewhere import Memory
 from .frontiers import watched
 from .pickling import plan_parts
 
@@ -186,7 +187,10 @@ class Plan:
         self.check_arguments(binding)
         prepared = self.prepare(binding, waits)
         if self.remembers:
-            cache.remember(args, prepared, binding.device)
+            known = args, prepared, binding.device, None, self.memory(binding, prepared)
+            if not cache.remember(*known):  # another type, as a bare matrix in place of its layout
+                cache.begin(args)
+                cache.remember(*known)
         prepared()
 
     def bind(self, /, *args: Any, stream: Any = None, **named: Any) -> BoundCall:
@@ -255,6 +259,10 @@ class Plan:
     def check_arguments(self, binding: Binding) -> None:
         """Raise InputError for arrays that are too short, in the wrong place, read-only or overlapping."""
         self.kernel.check(binding, self._requirements, self._outputs, self.target)
+
+    def memory(self, binding: Binding, prepared: Any) -> Memory | None:
+        """Return where the arrays of these arguments lie; None if `prepared` cannot run where they lie elsewhere."""
+        return Memory.of(binding, self._outputs) if hasattr(prepared, "moved") else None
 
     def prepare(self, binding: Binding, waits: bool = True) -> Any:
         """Return a function that runs the plan on arguments that have been checked. waits: as of `watched`."""

@@ -197,7 +197,8 @@ class Executable:
 
         It does not keep the memory of the arguments alive: the caller has to. If it can be captured into a CUDA graph,
         its attribute `captured` says whether a call now would be. If a call only launches, its attribute `work` waits
-        for that and can end it: `finish()` and `stop(counters)` (targets/cuda/working.py).
+        for that and can end it: `finish()` and `stop(counters)` (targets/cuda/working.py). If it has a method `moved`,
+        that returns the same for arguments whose arrays lie at other addresses (targets/cpu/executable.py).
         """
         raise NotImplementedError
 

@@ -55,6 +55,18 @@ def test_what_lies_in_c_or_fortran_order_is_not_copied() -> None:
     assert kit.dense(dense(4, 3, order="rows apart"), "x").copied
 
 
+def test_one_column() -> None:
+    """It is a product with a vector, of the same types and with the same errors."""
+    B = dense(MATRIX.shape[1], 1, np.float32)
+    for A in (MATRIX, ev.csr(MATRIX), MATRIX.tocsc(), MATRIX.tocoo()):
+        C = ev.linalg.spmm(A, B)
+        assert C.shape == (MATRIX.shape[0], 1)
+        np.testing.assert_array_equal(C, MATRIX @ B)
+    assert ev.linalg.spmm(MATRIX, B, alpha=np.array([1.0])).dtype == np.float64
+    with pytest.raises(ev.InputError, match="B: expected an array of shape"):
+        ev.linalg.spmm(MATRIX, B[1:])
+
+
 @pytest.mark.parametrize("width", [0, 1, 2, 33, 300, 1024])
 def test_widths(width: int) -> None:
     B = dense(MATRIX.shape[1], width, np.float32)

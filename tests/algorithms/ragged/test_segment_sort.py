@@ -145,6 +145,23 @@ def test_codes_have_the_order_of_keys(dtype: str) -> None:
         assert sorted(range(len(x)), key=lambda k, kept=kept: (kept[k], k)) == order
 
 
+@pytest.mark.parametrize(
+    ("dtype", "descending"),
+    [
+        ("float32", False),
+        ("uint32", True),
+        *(pytest.param(x, down, marks=pytest.mark.slow) for x in OTHERS for down in (False, True)),
+    ],
+)
+def test_on_a_cpu_long_lists_are_sorted_by_digits(dtype: str, descending: bool) -> None:
+    offsets = lists_of([0, 64, 65, 1, 3000, 0, 200, 63])
+    x = nasty(dtype, int(offsets[-1]))
+    found = ev.ragged.segment_sort(x, offsets, descending=descending, target="cpu")
+    check(found, x, offsets, descending)
+    one = np.array([0, len(x)])
+    check(ev.ragged.segment_sort(x, one, descending=descending), x, one, descending)
+
+
 @pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
 @pytest.mark.parametrize(("descending", "position"), [(False, np.int32), (True, np.int64)])
 def test_element_by_element(descending: bool, position: Any, target: str) -> None:

@@ -26,9 +26,10 @@ from evenly.targets.cpu.primitives import (
 inf, nan = math.inf, math.nan
 signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
 entry = kept_callback(signature, error_model="numpy")
+entry_that_packs = kept_callback(signature, packs=True, error_model="numpy")
 
 
-@entry
+@entry_that_packs
 def phase_0(worker, workers, slots):
     facts = pointer(slots, 0, int64)
     a_A_offsets = pointer(slots, 1, int32)
@@ -124,30 +125,33 @@ def phase_0(worker, workers, slots):
                 if v_k + 1 == v_stop_2:
                     v_total_1 = v_total_1 + a_A_values[v_k] * a_x[a_A_indices[v_k]]
                 elif v_k < v_stop_2:
-                    v_total_1_1 = float32(-0.0)
-                    v_total_2 = float32(-0.0)
-                    v_total_3 = float32(-0.0)
-                    while v_k + 4 <= v_stop_2:
-                        as_it_stands()
-                        v_total_1 = v_total_1 + a_A_values[v_k] * a_x[a_A_indices[v_k]]
-                        v_common = v_k + 1
-                        v_total_1_1 = v_total_1_1 + a_A_values[v_common] * a_x[a_A_indices[v_common]]
-                        v_common_1 = v_k + 2
-                        v_total_2 = v_total_2 + a_A_values[v_common_1] * a_x[a_A_indices[v_common_1]]
-                        v_common_2 = v_k + 3
-                        v_total_3 = v_total_3 + a_A_values[v_common_2] * a_x[a_A_indices[v_common_2]]
-                        v_k += 4
+                    if v_k + 4 <= v_stop_2:
+                        v_total_1_1 = float32(-0.0)
+                        v_total_2 = float32(-0.0)
+                        v_total_3 = float32(-0.0)
+                        while v_k + 4 <= v_stop_2:
+                            as_it_stands()
+                            v_total_1 = v_total_1 + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                            v_common = v_k + 1
+                            v_total_1_1 = v_total_1_1 + a_A_values[v_common] * a_x[a_A_indices[v_common]]
+                            v_common_1 = v_k + 2
+                            v_total_2 = v_total_2 + a_A_values[v_common_1] * a_x[a_A_indices[v_common_1]]
+                            v_common_2 = v_k + 3
+                            v_total_3 = v_total_3 + a_A_values[v_common_2] * a_x[a_A_indices[v_common_2]]
+                            v_k += 4
+                        v_total_1 = v_total_1 + v_total_1_1
+                        v_total_2 = v_total_2 + v_total_3
+                        v_total_1 = v_total_1 + v_total_2
                     if v_k + 2 <= v_stop_2:
+                        v_total_1_1 = float32(-0.0)
                         v_total_1 = v_total_1 + a_A_values[v_k] * a_x[a_A_indices[v_k]]
                         v_common_3 = v_k + 1
                         v_total_1_1 = v_total_1_1 + a_A_values[v_common_3] * a_x[a_A_indices[v_common_3]]
                         v_k += 2
+                        v_total_1 = v_total_1 + v_total_1_1
                     if v_k + 1 <= v_stop_2:
                         v_total_1 = v_total_1 + a_A_values[v_k] * a_x[a_A_indices[v_k]]
                         v_k += 1
-                    v_total_1 = v_total_1 + v_total_1_1
-                    v_total_2 = v_total_2 + v_total_3
-                    v_total_1 = v_total_1 + v_total_2
                 if carry == v_row:
                     v_total_1 = v_carried_total + v_total_1
                 else:

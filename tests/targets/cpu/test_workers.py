@@ -277,6 +277,23 @@ def test_a_call_wakes_no_more_helpers_than_it_takes(
     assert needed(words.ctypes.data, asleep) == number
 
 
+@numba.njit("int64(int64, int64)")
+def awake_from(at, found):
+    return pool.pool_awake_from(integers(at), found)
+
+
+@pytest.mark.parametrize(
+    ("asleep", "takes", "counts"), [(0, 63, False), (0, 1, True), (61, 1, True), (62, 1, False)]
+)
+def test_a_stream_of_calls_keeps_no_more_helpers_awake_than_it_takes(
+    asleep: int, takes: int, counts: bool
+) -> None:
+    """There are 63. Those that the calls do not take sleep, though the last call is new."""
+    words = np.zeros(pool.SIZE, np.int64)
+    words[pool.HELPERS], words[pool.ASLEEP], words[pool.TAKES] = 63, asleep, takes
+    assert (awake_from(words.ctypes.data, 5) == 5) == counts
+
+
 @kept_callback("int64(int64, int64, CPointer(int64))")
 def meet(worker, workers, met):
     """Wait until the other worker is there, too, or for half a minute."""

@@ -1,7 +1,7 @@
 """Sparse linear algebra: `ev.linalg.spmm(A, B)` and others, a file of kernels each (docs/linalg.md).
 
 They run under every schedule for tiles, on every target. spgemm is a folder: its kernels differ by how many products a
-row has.
+row has. So is spmv: on a CPU a matrix that is not stored by rows has kernels of its own.
 """
 
 from evenly.algorithms.linalg.attention import attention

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import struct
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.errors import InputError
-from evenly.interop.arrays import address
+from evenly.interop.arrays import address, is_array
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.types import INT64, UINT64, from_dtype, strong, wrapped
@@ -70,13 +72,24 @@ class CpuExecutable(Executable):
     def prepare(self, binding: Binding, stored: Any = None) -> Prepared:
         """Return a function that runs all phases on these arguments. The caller has to keep their memory alive."""
         lengths = None if self.lengths is None else self.lengths.prepare(binding)
-        return Prepared(self, self.filled(binding), lengths)
+        own = [name for name, value in binding.arguments.items() if is_array(value)]
+        return Prepared(self, self.filled(binding), own, lengths)
 
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Return the bytes of the arrays that live from one phase to the next."""
         run = Run(self, self.filled(binding))
         shapes = ((w.array.dtype.dtype.itemsize, run.shape(w)) for w in self.phases.workspaces)
         return sum(size * math.prod(shape) for size, shape in shapes)
+
+    @functools.cached_property
+    def places(self) -> dict[ir.Path, list[tuple[int, int | None]]]:
+        """Of each array the slots that describe it, with the axis of a length, or None for the address."""
+        found: dict[ir.Path, list[tuple[int, int | None]]] = {}
+        for i, slot in enumerate(self.slots):
+            if isinstance(slot, Address | Length):
+                axis = slot.axis if isinstance(slot, Length) else None
+                found.setdefault(slot.array.path, []).append((i, axis))
+        return found
 
     def filled(self, binding: Binding) -> np.ndarray:
         """Return a table of slots, filled with the arguments."""
@@ -92,12 +105,20 @@ class CpuExecutable(Executable):
 
 
 class Prepared:
-    """Runs a program on the same arguments. Runs that overlap in time have separate memory."""
+    """Runs a program on the same arguments. Runs that overlap in time have separate memory.
+
+    own: the names of the arguments that are arrays.
+    """
 
     def __init__(
-        self, executable: CpuExecutable, table: np.ndarray, lengths: Prepared | None = None
+        self,
+        executable: CpuExecutable,
+        table: np.ndarray,
+        own: list[str],
+        lengths: Prepared | None = None,
     ) -> None:
         self._executable, self._table, self._lengths = executable, table, lengths
+        self._own = own
         self._idle: list[Run] = []
 
     def __call__(self) -> None:
@@ -112,6 +133,25 @@ class Prepared:
         """Return a new run on these arguments."""
         lengths = None if self._lengths is None else self._lengths.made()
         return Run(self._executable, self._table.copy(), lengths)
+
+    def moved(self, addresses: tuple[int, ...]) -> Prepared:
+        """Return the same for arrays of the same types and shapes elsewhere. It takes over a run, with its memory."""
+        lengths = None if self._lengths is None else self._lengths.moved(addresses)
+        other = Prepared(self._executable, self._table.copy(), self._own, lengths)
+        other._move(other._table, addresses)
+        with contextlib.suppress(IndexError):
+            run = self._idle.pop()
+            other._move(run.slots, addresses)
+            if lengths is not None and run.lengths is not None:
+                lengths._move(run.lengths.slots, addresses)
+            other._idle.append(run)
+        return other
+
+    def _move(self, table: np.ndarray, addresses: tuple[int, ...]) -> None:
+        for name, at in zip(self._own, addresses, strict=True):
+            for i, axis in self._executable.places.get((name,), ()):
+                if axis is None:
+                    table[i] = at
 
 
 def bits(value: Any, slot: Number) -> int:

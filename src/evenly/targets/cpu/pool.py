@@ -10,9 +10,10 @@ it sleeps, until a call wakes it.
 
 Fixture pool.cu of the tests of target `simt` has the doors in C++, explored under weak memory.
 
-`pool` points to words of 64 bits: how many calls have been opened; how many helpers sleep, and how many there are; a
-mutex and two conditions; then LINE words for each door. Of these the first says whether it is taken, and waited at, how
-many helpers are inside, and how many more may enter: none, if it is closed. The others are the call's.
+`pool` points to words of 64 bits: how many calls have been opened, and how many helpers the last one takes; how many
+helpers sleep, and how many there are; a mutex and two conditions; then LINE words for each door. Of these the first
+says whether it is taken, and waited at, how many helpers are inside, and how many more may enter: none, if it is
+closed. The others are the call's.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .words import WORDS, add, give_way, keep_bits, load, now, replaced, set_bit
 POSIX = os.name == "posix"  # whether there are its threads
 LINE = 16  # words: two lines of memory, since processors fetch them in pairs
 OPENED, ASLEEP, MUTEX, CALLED, LEFT = (LINE * i for i in range(5))
-HELPERS = ASLEEP + 1
+HELPERS, TAKES = ASLEEP + 1, OPENED + 1
 FIRST, DOORS = LINE * 5, 8
 SIZE = FIRST + LINE * DOORS
 FREE, TAKEN, WAITED_AT = 0, 1 << 40, 1 << 41
@@ -100,6 +101,7 @@ def pool_takes(pool):
 def pool_opens(pool, door, places):
     """Open a door for so many helpers, and wake those that are needed."""
     store(pool, door, TAKEN + PLACE * places)
+    store(pool, TAKES, places)
     add(pool, OPENED, 1)
     asleep = add(pool, ASLEEP, 0)  # a helper counts itself before it looks for the last time
     needed = pool_needs(pool, asleep) if asleep > 0 else 0
@@ -195,10 +197,20 @@ def pool_helps(pool, helper):
     return any_open
 
 
-@kept_function(types.void(WORDS, types.int64), nogil=True)
-def pool_awaits(pool, opened):
-    """Return when another call has been opened than there were."""
-    began = now()
+@njit
+def pool_awake_from(pool, found):
+    """Return from when on a helper looks for a call. found: when it last found a place.
+
+    If more are awake than the last call takes, the time since then counts, however many calls have come: else a stream
+    of calls that take few would keep all awake.
+    """
+    return found if pool[HELPERS] - load(pool, ASLEEP) > load(pool, TAKES) else now()
+
+
+@kept_function(types.void(WORDS, types.int64, types.int64), nogil=True)
+def pool_awaits(pool, opened, found):
+    """Return when another call has been opened than there were. found: when the helper last found a place."""
+    began = pool_awake_from(pool, found)
     while load(pool, OPENED) == opened:
         if now() - began < AWAKE:
             give_way()
@@ -215,8 +227,11 @@ def pool_awaits(pool, opened):
 def help_always(own):
     """What a helper's thread runs. own: the address of two integers: the pool's address, and the helper's number."""
     pool, helper = integers(integers(own)[0]), integers(own)[1]
+    found = now()
     while True:
         opened = load(pool, OPENED)
-        if not pool_helps(pool, helper):
-            pool_awaits(pool, opened)
+        if pool_helps(pool, helper):
+            found = now()
+        else:
+            pool_awaits(pool, opened, found)
     return 0

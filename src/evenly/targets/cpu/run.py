@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.interop.arrays import address
-from evenly.language.ir import Array
+from evenly.language.ir import Array, Path
 from evenly.language.phases import Lengths, Loop, Once, Owned, Workspace
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
@@ -23,7 +23,7 @@ from .calls import MORE, OVER, QUEUE
 from .division import SHARE
 from .facts import ATOMS, FACTS, LANES, SIZE, TILES
 from .failures import RECORD, failure
-from .slots import Address, Length, Shared
+from .slots import Shared
 
 if TYPE_CHECKING:
     from .executable import CpuExecutable, Function
@@ -247,11 +247,12 @@ class Run:
         """Allocate an array that lives from one phase to the next."""
         array = workspace.array
         memory = self.kept[array.path] = np.empty(self.shape(workspace), array.dtype.dtype)
-        for i, slot in enumerate(self.executable.slots):
-            if isinstance(slot, Address) and slot.array.path == array.path:
-                self.slots[i] = address(memory)
-            elif isinstance(slot, Length) and slot.array.path == array.path:
-                self.slots[i] = memory.shape[slot.axis]
+        self.place(array.path, memory, memory.shape)
+
+    def place(self, path: Path, memory: np.ndarray, shape: tuple[int, ...]) -> None:
+        """Put the address of an array, and its lengths, into their slots."""
+        for i, axis in self.executable.places.get(path, ()):
+            self.slots[i] = address(memory) if axis is None else shape[axis]
 
     def lay_out_scratch(self, number: int, count: int) -> int:
         """Allocate the scratch arrays of a phase for `count` workers, or as many as there may be. Return how many."""
@@ -260,9 +261,7 @@ class Run:
         count = at_a_time(rooms, count, self.executable.max_workspace, "one worker")
         for array, room in rooms:
             memory = self.kept[array.path] = np.empty(max(count * room, 1), array.dtype.dtype)
-            for i, slot in enumerate(self.executable.slots):
-                if isinstance(slot, Address | Length) and slot.array.path == array.path:
-                    self.slots[i] = address(memory) if isinstance(slot, Address) else room
+            self.place(array.path, memory, (room,))
         return count
 
     def lay_out_more(self, number: int) -> None:

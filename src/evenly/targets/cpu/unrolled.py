@@ -5,6 +5,9 @@ vectorising, but then it uses a gather instruction, which on many processors is 
 loads (and twice as slow as code without vectors on a processor whose microcode guards it). SpMV on
 one thread in float32, relative to SciPy's time, vectorised, plain and unrolled: with 68 nonzeros per
 row 1.39, 1.00, 0.53; with 9 per row 1.21, 1.17, 0.76; with 2.6 per row 1.30, 1.28, 0.91.
+
+LLVM then packs the four into vectors, whose elements it loads one by one. The rest has vectors and sums of its own: if
+it went on with those of the four, LLVM would pack these by twos.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ def emit_unrolled(w: Writer, s: ir.Pass, low: ir.Var, high: ir.Var) -> None:
     time, in float32 on one thread, a diagonal matrix of 15,439 rows takes 0.71, one random atom per row 0.8, a million
     empty rows 1.5 (2.2 if only tiles of one atom are tested for), and three atoms on diagonals 1.0.
     """
+    w.packs = True
     copies = [_copy(s, number) for number in range(COPIES)]
     atom, stop = w.text.var(s.atom), w.text.var(high)
     w.line(f"{atom} = {w.text.var(low)}")
@@ -46,17 +50,21 @@ def emit_unrolled(w: Writer, s: ir.Pass, low: ir.Var, high: ir.Var) -> None:
 
 
 def _several(w: Writer, copies: list[Copy], atom: str, stop: str) -> None:
-    for copy in copies[1:]:
-        w.identities(copy.accumulators)
-    with w.compound(f"while {atom} + {COPIES} <= {stop}"):
-        w.line("as_it_stands()")
-        _step(w, copies, atom)
+    with w.compound(f"if {atom} + {COPIES} <= {stop}"):
+        for copy in copies[1:]:
+            w.identities(copy.accumulators)
+        with w.compound(f"while {atom} + {COPIES} <= {stop}"):
+            w.line("as_it_stands()")
+            _step(w, copies, atom)
+        _join(w, copies)
     count = COPIES // 2
     while count:
         with w.compound(f"if {atom} + {count} <= {stop}"):
+            for copy in copies[1:count]:
+                w.identities(copy.accumulators)
             _step(w, copies[:count], atom)
+            _join(w, copies[:count])
         count //= 2
-    _join(w, copies)
 
 
 def _copy(s: ir.Pass, number: int) -> Copy:

@@ -10,6 +10,7 @@ from evenly import kit
 
 from .merged import RUN, SHORT, merging
 from .on_gpu import sort_on_gpu
+from .on_host import sort_on_host
 
 
 def segment_sort(
@@ -32,7 +33,8 @@ def segment_sort(
 
     NaN comes last in both orders, and all NaN are equal; of 16 bits, one may become another. -0.0 and 0.0 are equal.
     The results are new arrays of the same library and on the same device. It takes temporary memory of about the size
-    of the keys and the order; on a GPU only if a list has more than 3,328 elements (1,920 of 8 bytes). From a
+    of the keys and the order; on a GPU only if a list has more than 3,328 elements (1,920 of 8 bytes); on a CPU of
+    twice the longest list for each thread, up to 1 GiB or as much as one thread needs. From a
     GPU a call reads back how many lists there are of which length, so it waits, and cannot be captured into a CUDA
     graph.
 
@@ -54,6 +56,8 @@ def segment_sort(
     with kit.renamed(R="offsets"):
         if schedule == "auto" and kit.on_gpu(keys):
             sort_on_gpu(keys, R, sorted_, order, bool(descending), target)
+        elif schedule == "auto" and target in ("auto", "cpu"):
+            sort_on_host(keys, R, sorted_, order, bool(descending), target)
         else:
             too = kit.empty(keys, (n,), kit.dtype(keys)), kit.empty(keys, (n,), kit.dtype(order))
             position = np.int32 if n <= SHORT else np.int64

@@ -13,6 +13,8 @@ from typing import Any
 import evenly as ev
 from evenly import kit
 
+from .scattered import scattered
+
 
 @ev.kernel
 def spmv_rows(A, x, y):
@@ -131,8 +133,9 @@ def spmv(
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run, except under "tuned". For that, CSC and COO are grouped by
-    row first, at every call: to multiply often, make a plan (`ev.spmv.plan(A, x)`), or convert them with `ev.csr` or
-    `A.tocsr()`. `A.T` is the transpose of a layout of `ev.csr`, `ev.csc` or `ev.coo`. After you change the structure of
+    row first, at every call, or on a CPU under "auto" parts of them have sums of their own: to multiply often, make a
+    plan (`ev.spmv.plan(A, x)`), or convert them with `ev.csr` or `A.tocsr()`.
+    `A.T` is the transpose of a layout of `ev.csr`, `ev.csc` or `ev.coo`. After you change the structure of
     a matrix in place, "auto" may use its choice for the old one.
 
     Raises InputError if shapes, dtypes or devices do not match, for a beta without `out`, and for `ev.Nested` if A has
@@ -150,6 +153,12 @@ def spmv(
         return _scaled(A, x, out, kit.scales(alpha, beta, x, "x"), schedule, target)
     if schedule == target == "auto":
         product = _product_by_items if kit.walks_items(A, schedule, target) else _product
+        A, by_rows = kit.by_atoms(A)
+        if not by_rows and not kit.on_gpu(A.values):
+            call = _prepared(product, A, x, out)
+            if kit.dtype(call.out) == kit.result_type(x, A):
+                with kit.renamed(y="out", sums="out"):
+                    return scattered(A, x, call.out)
     else:
         product = _over(_checked, _checked_items, A, schedule, target)
     if out is not None and product.repeat(A, x, out):
