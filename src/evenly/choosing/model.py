@@ -136,6 +136,7 @@ class About(NamedTuple):
     reductions: Any
     length: Any
     operations: Any
+    early: Any
 
 
 def about(work: Work) -> About:
@@ -172,6 +173,7 @@ def about(work: Work) -> About:
         float(task.reductions),
         work.length,
         task.operations - 1.0,
+        st.early,
     )
 
 
@@ -291,7 +293,8 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
     limits = rates.limits(a.moved, missed, lines, again)
-    chain = _chain_of_groups(made, rates, own, warps)
+    # Where the longest tiles come first, the others are worked on meanwhile.
+    chain = np.maximum(_chain_of_groups(made, rates, own, warps) - a.early * busy, 0.0)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
@@ -353,9 +356,10 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     launch = np.where(a.reductions > 0, own["launch"], n["plain"])
     launch = launch + n["partition"] * (made.run > 1) * a.once
     launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
-    search = made.items * np.log2(np.maximum(crowd, 1.0))
-    turns = np.where(crowd > SEARCHED * made.share, search, crowd / made.block)
-    chain = n["turn"] * turns * made.crowded + n["alone"] * made.items * a.scatters
+    # A search waits for a load at each step, as groups do in each round of the longest tile.
+    search = rates.tables.groups["round"][0] * made.items * np.log2(np.maximum(crowd, 1.0))
+    turns = np.where(crowd > SEARCHED * made.share, search, n["turn"] * crowd / made.block)
+    chain = turns * made.crowded + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     limits = rates.limits(moved, rates.missed(moved), lines)
