@@ -252,16 +252,6 @@ def test_the_larger_the_vector_the_more_comes_out_of_l2() -> None:
         assert small[schedule].work == fits[schedule].work < large[schedule].work
 
 
-def test_short_groups_fetch_again_what_they_leave_of_32_bytes() -> None:
-    """A lane that takes 4 bytes leaves 28 to its neighbours: with 8 lanes, or runs of 4 in 2, nothing is left."""
-    work = Work(statistics(equal_tiles(100_000, 40)), reuse=ANYWHERE, columns=10**6)
-    found = [of_groups(made, work).cache for made in map(ev.GroupMapped, (2, 4, 8, 32))]
-    assert found[0] > found[1] > found[2] == found[3]
-    assert of_groups(ev.GroupMapped(2, run=4), work).cache == found[2]
-    for kept in (replace(work, columns=100), replace(work, by_columns=True)):  # as all stays in L1
-        assert of_groups(ev.GroupMapped(2), kept).cache == of_groups(ev.GroupMapped(8), kept).cache
-
-
 def test_more_lanes_look_up_fewer_lines_until_they_load_whole_ones() -> None:
     work = Work(statistics(equal_tiles(10_000, 300)), STREAMS, NOTHING)
     found = [of_groups(made, work).lines for made in map(ev.GroupMapped, (2, 8, 32, 64))]

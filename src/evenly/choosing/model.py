@@ -108,13 +108,10 @@ class About(NamedTuple):
     tiles: Any
     atoms: Any
     greatest: Any
-    empty: Any
     filled: Any
     moved: Any
     moved_listed: Any
     tile_lines: Any
-    first: Any
-    second: Any
     atom_bytes: Any
     width: Any
     size: Any
@@ -140,18 +137,15 @@ class About(NamedTuple):
 
 
 def about(work: Work) -> About:
-    st, task, (first, second) = work.st, work.task, work.arrays
+    st, task = work.st, work.task
     return About(
         float(st.tiles),
         float(st.atoms),
         float(st.greatest),
-        st.empty,
         work.filled,
         work.moved(),
         work.moved(listed=True),
         work.tile_lines,
-        first,
-        second,
         task.atom_bytes,
         task.width,
         max(task.width, task.exchanged),
@@ -194,14 +188,14 @@ class Rates:
         self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
         self.in_memory = np.minimum(a.vector, sectors)
 
-    def limits(self, moved: Any, missed: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
+    def limits(self, moved: Any, missed: Any, lines: Any, more: Any = 0.0) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        moved: bytes in order. missed: by L2, a share. lines: that an atom makes L1 look up. again: bytes of an atom
-        that L1 fetches once more.
+        moved: bytes in order. missed: by L2, a share. lines: that an atom makes L1 look up. more: bytes that an
+        atom's stores write beside its own.
         """
         a, n = self.a, self.n
-        cached = moved + self.gathered + a.atoms * again
+        cached = moved + self.gathered + a.atoms * more
         in_memory = (moved + self.in_memory) * missed
         return in_memory / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
 
@@ -280,19 +274,19 @@ def _plain(lanes: int) -> list[Any]:
 def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
-    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and
-    empty tiles save the share `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for
-    numbers of 8 bytes; gathers: more if it gathers. far: us a gather out of L2; few: more for each time that lanes are
-    halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
+    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing.
+    item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers: more if it
+    gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us for each
+    round of the longest tile, and each: for each atom of a lane there.
     """
     a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
     warps = a.tiles * made.warps
     missed = rates.missed(a.moved)
     busy = rates.waiting(_work_of_groups(made, rates, own, warps, rounds), missed)
-    lines, again = _read_by_groups(made, rates)
+    lines, more = _read_by_groups(made, rates)
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
-    limits = rates.limits(a.moved, missed, lines, again)
+    limits = rates.limits(a.moved, missed, lines, more)
     # Where the longest tiles come first, the others are worked on meanwhile.
     chain = np.maximum(_chain_of_groups(made, rates, own, warps) - a.early * busy, 0.0)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
@@ -300,10 +294,11 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
 
 def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: Any) -> Any:
     a, n = rates.a, rates.n
-    starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
     item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
     walked = warps * rounds * made.items * a.passes
-    busy = np.maximum(0.0, starts - own["hidden"]) + walked * (item + a.scans * n["scan"])
+    busy = np.maximum(0.0, warps * own["warp"] - own["hidden"]) + walked * (
+        item + a.scans * n["scan"]
+    )
     few = a.width / INDEX * made.halved * own["few"]
     joined = walked + warps * made.joins * a.reductions
     busy = busy + joined * (a.operations * n["operation"])
@@ -311,20 +306,16 @@ def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: An
 
 
 def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
-    """Return the lines that an atom makes L1 look up, and the bytes that move once more."""
+    """Return the lines that an atom makes L1 look up, and the bytes that its stores write beside its own."""
     a, n = rates.a, rates.n
-    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
-    lines = np.maximum(
-        (a.atom_bytes + a.later) / LINE, a.passes * a.tile_lines * beside / made.each
-    )
+    # Tiles that lie side by side are read by whole lines.
+    apart = a.passes * a.tile_lines * (1 - a.by_columns) / made.each
+    lines = np.maximum((a.atom_bytes + a.later) / LINE, apart)
     apart = a.apart + (1 - a.apart) * made.scattered
     lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * made.run)
     # L1 does not gather what lanes store: each instruction writes sectors of its own.
     written = rates.written(1 / np.minimum(made.each, a.length))
-    part = SECTOR / made.each
-    left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
-    again = n["again"] * beside * rates.beside * left
-    return lines + written / SECTOR, again + written - a.stored
+    return lines + written / SECTOR, written - a.stored
 
 
 def _chain_of_groups(made: Groups, rates: Rates, own: Own, warps: Any) -> Any:

@@ -96,7 +96,8 @@ class Walks:
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:
         """How many runs lie before each part of the sample, and how many atoms if each of their tiles stood for one."""
-        parts = max(1, min(len(self.lengths) // TOGETHER, np.count_nonzero(self.lengths) // FILLED))
+        filled = int(np.count_nonzero(self.lengths))
+        parts = max(1, min(len(self.lengths) // TOGETHER, filled // FILLED))
         runs = np.linspace(0, len(self.lengths), parts + 1).astype(int)
         return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
