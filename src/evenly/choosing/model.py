@@ -32,7 +32,7 @@ Numbers = Mapping[str, Any]
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
-ITEMS_ALONE = (3, 5)
+ALONE = (128, 3), (128, 5), (256, 5)  # the same, and threads of a block, where a lane is a group
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
@@ -267,7 +267,7 @@ def groups_of(lanes: tuple[int, ...], runs: tuple[int, ...]) -> Groups:
 
 def _plain(lanes: int) -> list[Any]:
     if lanes == 1:
-        return [s.ThreadMapped(128, items=items) for items in ITEMS_ALONE]
+        return [s.ThreadMapped(block, items=items) for block, items in ALONE]
     return [s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS]
 
 

@@ -98,7 +98,7 @@ class Walks:
         """How many runs lie before each part of the sample, and how many atoms if each of their tiles stood for one."""
         filled = int(np.count_nonzero(self.lengths))
         parts = max(1, min(len(self.lengths) // TOGETHER, filled // FILLED))
-        runs = np.linspace(0, len(self.lengths), parts + 1).astype(int)
+        runs = np.arange(parts + 1) * len(self.lengths) // parts
         return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
     def crowd(self, shares: Lengths, tiles: int) -> Lengths:
