@@ -91,6 +91,16 @@ def test_where_short_tiles_crowd_a_share_has_many() -> None:
     assert 20 <= of_lengths(mixed).crowd(np.array([100]), len(lengths)) <= 30
 
 
+@pytest.mark.parametrize("filled", [0.01, 0.03, 0.1, 0.5])
+def test_the_crowd_is_told_where_most_tiles_are_empty(filled: float) -> None:
+    """A part of the sample that has one atom by chance, or none, says nothing."""
+    rng = np.random.default_rng(5)
+    lengths = np.where(rng.random(1_000_000) < filled, 25, 0)
+    begins = np.searchsorted(np.cumsum(lengths), np.arange(0, lengths.sum(), 1024))
+    found = float(of_lengths(lengths).crowd(np.array([1024]), len(lengths))[0])
+    assert np.median(np.diff(begins)) / 2 < found < 2 * np.diff(begins).max()
+
+
 @given(st.lists(st.integers(0, 50), max_size=300), st.integers(1, 10_000), st.integers(0, 2**40))
 def test_a_share_has_no_more_tiles_than_there_are(lengths, share: int, tiles: int) -> None:
     found = of_lengths(np.array([*lengths, 0])).crowd(np.array([share]), tiles)

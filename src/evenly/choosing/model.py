@@ -32,7 +32,7 @@ Numbers = Mapping[str, Any]
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
-ITEMS_ALONE = (3, 5)
+ALONE = (128, 3), (128, 5), (256, 5)  # the same, and threads of a block, where a lane is a group
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
@@ -108,13 +108,10 @@ class About(NamedTuple):
     tiles: Any
     atoms: Any
     greatest: Any
-    empty: Any
     filled: Any
     moved: Any
     moved_listed: Any
     tile_lines: Any
-    first: Any
-    second: Any
     atom_bytes: Any
     width: Any
     size: Any
@@ -136,21 +133,19 @@ class About(NamedTuple):
     reductions: Any
     length: Any
     operations: Any
+    early: Any
 
 
 def about(work: Work) -> About:
-    st, task, (first, second) = work.st, work.task, work.arrays
+    st, task = work.st, work.task
     return About(
         float(st.tiles),
         float(st.atoms),
         float(st.greatest),
-        st.empty,
         work.filled,
         work.moved(),
         work.moved(listed=True),
         work.tile_lines,
-        first,
-        second,
         task.atom_bytes,
         task.width,
         max(task.width, task.exchanged),
@@ -172,6 +167,7 @@ def about(work: Work) -> About:
         float(task.reductions),
         work.length,
         task.operations - 1.0,
+        st.early,
     )
 
 
@@ -192,14 +188,14 @@ class Rates:
         self.gathered = np.minimum(sectors, SECTOR * self.beside * a.atoms + once)
         self.in_memory = np.minimum(a.vector, sectors)
 
-    def limits(self, moved: Any, missed: Any, lines: Any, again: Any = 0.0) -> tuple[Any, Any, Any]:
+    def limits(self, moved: Any, missed: Any, lines: Any, more: Any = 0.0) -> tuple[Any, Any, Any]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        moved: bytes in order. missed: by L2, a share. lines: that an atom makes L1 look up. again: bytes of an atom
-        that L1 fetches once more.
+        moved: bytes in order. missed: by L2, a share. lines: that an atom makes L1 look up. more: bytes that an
+        atom's stores write beside its own.
         """
         a, n = self.a, self.n
-        cached = moved + self.gathered + a.atoms * again
+        cached = moved + self.gathered + a.atoms * more
         in_memory = (moved + self.in_memory) * missed
         return in_memory / n["memory"], cached / n["cache"], a.atoms * lines / n["lines"]
 
@@ -271,36 +267,38 @@ def groups_of(lanes: tuple[int, ...], runs: tuple[int, ...]) -> Groups:
 
 def _plain(lanes: int) -> list[Any]:
     if lanes == 1:
-        return [s.ThreadMapped(128, items=items) for items in ITEMS_ALONE]
+        return [s.ThreadMapped(block, items=items) for block, items in ALONE]
     return [s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS]
 
 
 def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
-    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and
-    empty tiles save the share `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for
-    numbers of 8 bytes; gathers: more if it gathers. far: us a gather out of L2; few: more for each time that lanes are
-    halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
+    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing.
+    item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers: more if it
+    gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us for each
+    round of the longest tile, and each: for each atom of a lane there.
     """
     a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
     warps = a.tiles * made.warps
     missed = rates.missed(a.moved)
     busy = rates.waiting(_work_of_groups(made, rates, own, warps, rounds), missed)
-    lines, again = _read_by_groups(made, rates)
+    lines, more = _read_by_groups(made, rates)
     tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
-    limits = rates.limits(a.moved, missed, lines, again)
-    chain = _chain_of_groups(made, rates, own, warps)
+    limits = rates.limits(a.moved, missed, lines, more)
+    # Where the longest tiles come first, the others are worked on meanwhile.
+    chain = np.maximum(_chain_of_groups(made, rates, own, warps) - a.early * busy, 0.0)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
 
 
 def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: Any) -> Any:
     a, n = rates.a, rates.n
-    starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
     item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
     walked = warps * rounds * made.items * a.passes
-    busy = np.maximum(0.0, starts - own["hidden"]) + walked * (item + a.scans * n["scan"])
+    busy = np.maximum(0.0, warps * own["warp"] - own["hidden"]) + walked * (
+        item + a.scans * n["scan"]
+    )
     few = a.width / INDEX * made.halved * own["few"]
     joined = walked + warps * made.joins * a.reductions
     busy = busy + joined * (a.operations * n["operation"])
@@ -308,20 +306,16 @@ def _work_of_groups(made: Groups, rates: Rates, own: Own, warps: Any, rounds: An
 
 
 def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
-    """Return the lines that an atom makes L1 look up, and the bytes that move once more."""
+    """Return the lines that an atom makes L1 look up, and the bytes that its stores write beside its own."""
     a, n = rates.a, rates.n
-    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
-    lines = np.maximum(
-        (a.atom_bytes + a.later) / LINE, a.passes * a.tile_lines * beside / made.each
-    )
+    # Tiles that lie side by side are read by whole lines.
+    apart = a.passes * a.tile_lines * (1 - a.by_columns) / made.each
+    lines = np.maximum((a.atom_bytes + a.later) / LINE, apart)
     apart = a.apart + (1 - a.apart) * made.scattered
     lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * made.run)
     # L1 does not gather what lanes store: each instruction writes sectors of its own.
     written = rates.written(1 / np.minimum(made.each, a.length))
-    part = SECTOR / made.each
-    left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
-    again = n["again"] * beside * rates.beside * left
-    return lines + written / SECTOR, again + written - a.stored
+    return lines + written / SECTOR, written - a.stored
 
 
 def _chain_of_groups(made: Groups, rates: Rates, own: Own, warps: Any) -> Any:
@@ -353,9 +347,10 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     launch = np.where(a.reductions > 0, own["launch"], n["plain"])
     launch = launch + n["partition"] * (made.run > 1) * a.once
     launch = launch + n["kernel"] * a.split + n["wait"] * a.scans
-    search = made.items * np.log2(np.maximum(crowd, 1.0))
-    turns = np.where(crowd > SEARCHED * made.share, search, crowd / made.block)
-    chain = n["turn"] * turns * made.crowded + n["alone"] * made.items * a.scatters
+    # A search waits for a load at each step, as groups do in each round of the longest tile.
+    search = rates.tables.groups["round"][0] * made.items * np.log2(np.maximum(crowd, 1.0))
+    turns = np.where(crowd > SEARCHED * made.share, search, n["turn"] * crowd / made.block)
+    chain = turns * made.crowded + n["alone"] * made.items * a.scatters
     tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     limits = rates.limits(moved, rates.missed(moved), lines)

@@ -20,7 +20,6 @@ OF_GROUPS = (
     "launch",
     "warp",
     "hidden",
-    "empty",
     "item",
     "wide",
     "gathers",

@@ -40,6 +40,12 @@ class Statistics:
         """The coefficient of variation: standard deviation over mean."""
         return self.deviation / self.mean if self.mean else 0.0
 
+    @property
+    def early(self) -> float:
+        """How far before the middle tile the mean atom lies: about 1 near the first tile, 0 from the middle on."""
+        last = self.atoms * (self.tiles - 1)
+        return max(0.0, 1 - 2 * self.moment / last) if self.moment else 0.0
+
 
 _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
 _some: weakref.WeakKeyDictionary[Any, tuple[Statistics, Statistics]] = weakref.WeakKeyDictionary()

@@ -12,7 +12,7 @@ from evenly.gpus.gpu import WARP
 from evenly.language.func import func
 
 RUNS = 64  # of as many adjacent tiles as a warp has lanes
-TOGETHER = 4  # runs whose mean length is looked at, to tell where tiles are short
+TOGETHER, FILLED = 4, 16  # runs, and tiles with atoms: fewer do not tell how short tiles are
 
 Lengths = npt.NDArray[np.float64]
 
@@ -95,8 +95,10 @@ class Walks:
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:
-        """How many runs lie before every TOGETHER-th one, and how many atoms if each of their tiles stood for one."""
-        runs = np.append(np.arange(0, len(self.lengths), TOGETHER), len(self.lengths))
+        """How many runs lie before each part of the sample, and how many atoms if each of their tiles stood for one."""
+        filled = int(np.count_nonzero(self.lengths))
+        parts = max(1, min(len(self.lengths) // TOGETHER, filled // FILLED))
+        runs = np.arange(parts + 1) * len(self.lengths) // parts
         return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
     def crowd(self, shares: Lengths, tiles: int) -> Lengths:

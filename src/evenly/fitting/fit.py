@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from .batch import Batch, Near, near
 from .cases import Case
 from .tasks import SPMVS
-from .vector import HELD, HIGHEST, LOWEST, RATES, Logs, Numbers, logs, places, with_logs
+from .vector import HELD, LOWEST, RATES, Logs, Numbers, logs, places, with_logs
 
 SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
 ERRORS = 0.6  # weight of the squared errors of predictions beside what choices lose
@@ -140,6 +140,5 @@ def limits(start: Numbers) -> tuple[Logs, Logs]:
     where, first = places(start), logs(start)
     far = np.array([HELD.get(p.key, FREE) if p.row == RATES else FREE for p in where])
     lowest = np.array([LOWEST.get(p.key, 0.0) for p in where])
-    highest = np.array([HIGHEST.get(p.key, np.inf) for p in where])
     with np.errstate(divide="ignore"):
-        return np.maximum(first - far, np.log(lowest)), np.minimum(first + far, np.log(highest))
+        return np.maximum(first - far, np.log(lowest)), first + far

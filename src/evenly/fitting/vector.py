@@ -27,7 +27,6 @@ GIVEN = ("schedule", "with", "partition")  # what is no cost of a kernel in a pl
 # How far logarithms of the hardware's numbers may move: what memory can do stands in the GPU's data sheet.
 HELD = {"memory": 0.0, "l2": 0.15, "cache": 0.15, "lines": 0.15}
 LOWEST = {"overlap": 1.0}
-HIGHEST = {"empty": 0.95}
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,8 @@ class Budget:
 
     @property
     def deadline(self) -> float:
-        """Until when a reading may begin. It takes a while, and then the winner's plan is made, as for a look."""
-        return self.start + self.seconds - READING * 1e-6 - min(self.looks, default=0.0)
+        """Until when a reading may begin. Then clocks are let go, and the winner's plan is made: about three looks."""
+        return self.start + self.seconds - READING * 1e-6 - 3 * min(self.looks, default=0.0)
 
     @property
     def half_over(self) -> bool:
