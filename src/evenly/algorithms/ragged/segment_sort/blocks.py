@@ -44,6 +44,12 @@ class Teams:
 
 
 @ev.func
+def in_order(x, y, p, q):
+    """Keys x and y, and their places p and q, the lesser key first; equal ones stay."""
+    return min(x, y), max(x, y), q if y < x else p, p if y < x else q
+
+
+@ev.func
 def merge_path(keys, begin, middle, end, at):
     """How many of the first `at` elements come from keys[begin:middle], if it is merged with keys[middle:end].
 
@@ -146,9 +152,9 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     for turn in range(each):
                         for pair in range(each // 2):
                             i = 2 * pair + turn % 2
-                            x, y, p, q = keys[i], keys[i + 1], at[i], at[i + 1]
-                            keys[i], keys[i + 1] = min(x, y), max(x, y)
-                            at[i], at[i + 1] = q if y < x else p, p if y < x else q
+                            keys[i], keys[i + 1], at[i], at[i + 1] = in_order(
+                                keys[i], keys[i + 1], at[i], at[i + 1]
+                            )
                     for i in range(each):
                         b[ev.distinct(begin + i)] = keys[i]
                         at_b[ev.distinct(begin + i)] = at[i]
