@@ -115,6 +115,25 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     share = np.int32(each)
     most = np.int32(room)
 
+    @ev.func
+    def merge_by_twos(B, item, width, shares, used, codes, places, merged, merged_places):
+        """Store what the runs of `codes` and their places are, when they are merged by twos."""
+        for tile in B.tiles(item):
+            thread = np.int32(tile - B.item_begin(item))
+            if thread < shares:
+                begin, middle, end, place = runs_of(thread, width, used, share)
+                i = begin + merge_path(codes, begin, middle, end, place - begin)
+                j = middle + place - i
+                x, y = codes[min(i, used - 1)], codes[min(j, used - 1)]
+                keys, at = ev.local(each, T), ev.local(each, np.int32)
+                for s in range(each):
+                    keys[s], at[s], i, j, x, y = next_of(codes, x, i, middle, y, j, end, used - 1)
+                for s in range(each):
+                    at[s] = places[at[s]]
+                for s in range(each):
+                    merged[ev.distinct(place + s)] = keys[s]
+                    merged_places[ev.distinct(place + s)] = at[s]
+
     @ev.kernel
     def sort(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
         """lists: the list of each item; None: it is the item. parts: which part of the list it is; None: all of it.
@@ -160,42 +179,10 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                         at_b[ev.distinct(begin + i)] = at[i]
             width = np.int32(1)  # of runs, in shares
             while width < shares:
-                for tile in B.tiles(item):
-                    thread = np.int32(tile - B.item_begin(item))
-                    if thread < shares:
-                        begin, middle, end, place = runs_of(thread, width, used, share)
-                        i = begin + merge_path(b, begin, middle, end, place - begin)
-                        j = middle + place - i
-                        x, y = b[min(i, used - 1)], b[min(j, used - 1)]
-                        keys, at = ev.local(each, T), ev.local(each, np.int32)
-                        for s in range(each):
-                            key, from_, i, j, x, y = next_of(b, x, i, middle, y, j, end, used - 1)
-                            keys[s], at[s] = key, from_
-                        for s in range(each):
-                            at[s] = at_b[at[s]]
-                        for s in range(each):
-                            a[ev.distinct(place + s)] = keys[s]
-                            at_a[ev.distinct(place + s)] = at[s]
+                merge_by_twos(B, item, width, shares, used, b, at_b, a, at_a)
                 width *= 2
                 if width < shares:
-                    for tile in B.tiles(item):
-                        thread = np.int32(tile - B.item_begin(item))
-                        if thread < shares:
-                            begin, middle, end, place = runs_of(thread, width, used, share)
-                            i = begin + merge_path(a, begin, middle, end, place - begin)
-                            j = middle + place - i
-                            x, y = a[min(i, used - 1)], a[min(j, used - 1)]
-                            keys, at = ev.local(each, T), ev.local(each, np.int32)
-                            for s in range(each):
-                                key, from_, i, j, x, y = next_of(
-                                    a, x, i, middle, y, j, end, used - 1
-                                )
-                                keys[s], at[s] = key, from_
-                            for s in range(each):
-                                at[s] = at_a[at[s]]
-                            for s in range(each):
-                                b[ev.distinct(place + s)] = keys[s]
-                                at_b[ev.distinct(place + s)] = at[s]
+                    merge_by_twos(B, item, width, shares, used, a, at_a, b, at_b)
                     width *= 2
             odd = passes_of(shares) % 2 == 1
             for tile in B.tiles(item):
