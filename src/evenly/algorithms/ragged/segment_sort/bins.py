@@ -11,12 +11,12 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .blocks import Teams
+from .blocks import teams_of
 
 EACH = ev.ThreadMapped()  # a thread for each list
-EVENLY = ev.MergePath()  # so that nothing is measured of parts
+EVENLY, SCANNED = ev.MergePath(), ev.NonzeroSplit()  # so that nothing is measured of parts
 LOOKED = 16  # lists that a thread looks at to count them, so that their offsets are loaded together
-TEAM, PLACED = 256, 8  # threads of a block that numbers lists, and how many each has
+TEAM, PLACED = 256, 8  # threads of a block that numbers lists, and how many neighbours each has
 NUMBERED = ev.BlockMapped(TEAM)
 BINS, COLUMNS = 10, TEAM + 1  # an odd distance: bins then lie in different banks
 
@@ -103,7 +103,7 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
             for tile in B.tiles(item):
                 thread = tile - B.item_begin(item)
                 for turn in range(PLACED):
-                    t = PLACED * B.item_begin(item) + turn * TEAM + thread
+                    t = tile * PLACED + turn
                     n = offsets[min(t, last) + 1] - offsets[min(t, last)]
                     if t <= last and n > 0:
                         counts[ev.distinct(bin_of(n) * COLUMNS + thread)] += 1
@@ -121,7 +121,7 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
                 for tile in B.tiles(item):
                     thread = tile - B.item_begin(item)
                     for turn in range(PLACED):
-                        t = PLACED * B.item_begin(item) + turn * TEAM + thread
+                        t = tile * PLACED + turn
                         n = offsets[min(t, last) + 1] - offsets[min(t, last)]
                         if t <= last and n > 0:
                             at = bin_of(n) * COLUMNS + thread
@@ -132,10 +132,14 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
 
 
 @ev.kernel
-def count_parts(E, lists, offsets, room, counts):
-    for i in E.tiles():
-        t = i if lists is None else lists[i]
-        counts[i] = (np.int64(offsets[t + 1] - offsets[t]) + room - 1) // room
+def sum_parts(W, lists, offsets, room, starts):
+    """starts: where the parts of each list begin among all, and how many there are. W: an atom for each list."""
+    for tile in W.tiles():
+        starts[tile] = 0
+        for i in W.atoms(tile):
+            t = i if lists is None else lists[i]
+            n = np.int64(offsets[t + 1] - offsets[t])
+            starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
@@ -157,12 +161,17 @@ class Bins:
         P: Any = kit.index_type(R.num_tiles).type
         survey, self._number = binning((0, *limits), P)
         survey[EACH].on(target)(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, found)
-        *longer, parts, greatest = kit.to_numpy(found).tolist()
+        self._surveyed = found
+
+    @functools.cached_property
+    def survey(self) -> Survey:
+        """What was found; it is read back here, and a GPU is waited for."""
+        *longer, parts, greatest = kit.to_numpy(self._surveyed).tolist()
         counts = tuple(more - fewer for more, fewer in itertools.pairwise([*longer, 0]))
-        self.survey = Survey(counts, parts, greatest)
+        return Survey(counts, parts, greatest)
 
     def lists(self, i: int) -> Any:
-        """Return the numbers of the lists of bin i, in some order; None: all lists are in it."""
+        """Return the numbers of the lists of bin i, in order; None: all lists are in it."""
         if self.survey.lists[i] == self.R.num_tiles:
             return None
         first = sum(self.survey.lists[:i])
@@ -172,7 +181,7 @@ class Bins:
     def _ids(self) -> Any:
         """The numbers of all lists that have elements, bin by bin."""
         offsets, lists = self.R.offsets, self.R.num_tiles
-        teams = Teams(-(-lists // (TEAM * PLACED)), TEAM)
+        teams = teams_of(-(-lists // (TEAM * PLACED)), TEAM)
         P, number = kit.index_type(lists), self._number[NUMBERED].on(self.target)
         counts = kit.empty(offsets, (BINS * teams.num_items,), P)
         ids = kit.empty(offsets, (sum(self.survey.lists),), P)
@@ -184,11 +193,8 @@ class Bins:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
         lists, (*_, count) = self.lists(BINS - 1), self.survey.lists
         offsets, room = self.R.offsets, np.int64(self.limits[-1])
-        counts = kit.empty(offsets, (count,), np.int64)
-        count_parts[EACH].on(self.target)(kit.each(count), lists, offsets, room, counts)
-        starts = ev.prefix_sum(
-            counts, include_initial=True, dtype=kit.index_type(self.survey.parts)
-        )
+        starts = kit.empty(offsets, (count + 1,), kit.index_type(self.survey.parts))
+        sum_parts[SCANNED].on(self.target)(kit.whole(count), lists, offsets, room, starts)
         of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
         list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
         # As wide as positions: where a part begins is a multiple of its number.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import evenly as ev
 from evenly import kit
 
 from .bins import SHORT, TEAMS, Bins
-from .blocks import Teams, sorting
+from .blocks import sorting, teams_of
 from .passes import merging
 from .threads import LISTS, sorting_short
 
 
+@functools.cache
 def schedule_of(size: int) -> ev.Schedule:
     """Return the schedule that gives a team of `size` threads to each item."""
     return ev.GroupMapped(size, block=128) if size <= 32 else ev.BlockMapped(size)
@@ -41,22 +43,22 @@ def sort_on_gpu(
     size = np.dtype(T).itemsize
     teams, short = teams or TEAMS[size], short or SHORT[size]
     bins = Bins(R, (short, *(size * each for size, each in teams)), target)
-    lists, parts, greatest = bins.survey
     given = T, kit.coding(keys, descending)
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
+    lists, parts, greatest = bins.survey  # all else before it: now the GPU waits
     if lists[0]:
-        items = Teams(-(-lists[0] // LISTS), LISTS)
+        items = teams_of(-(-lists[0] // LISTS), LISTS)
         sort = sorting_short(short, *given, position)[schedule_of(LISTS)].on(target)
         sort(items, bins.lists(0), lists[0], R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
-            items = Teams(lists[i], size)
+            items = teams_of(lists[i], size)
             sort = sorting(size, each, *given)[schedule_of(size)].on(target)
             sort(items, bins.lists(i), None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
-    own = Teams(parts, size), *bins.parts(), R.offsets
+    own = teams_of(parts, size), *bins.parts(), R.offsets
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order

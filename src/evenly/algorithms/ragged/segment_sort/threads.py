@@ -24,6 +24,12 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
     slot = each + 1  # odd: neighbours then read different banks
     last = int(np.iinfo(T).max)
 
+    @ev.func
+    def place_of(thread, turn):
+        """Which list of the block, and which of its elements, a thread moves: neighbours move neighbours."""
+        at = thread + np.int32(turn * LISTS)
+        return at // each, at % each
+
     @ev.kernel
     def sort(B, lists, count, offsets, bits, sorted_, order):
         """B: teams of LISTS threads. lists: which ones, so many; None: all."""
@@ -41,11 +47,16 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
                 lengths[ev.distinct(thread)] = stop - first if tile < count else 0
             for tile in B.tiles(item):
                 thread = np.int32(tile - B.item_begin(item))
+                loaded = ev.local(each, T)
+                for turn in range(each):  # all loads, then all stores
+                    which, k = place_of(thread, turn)
+                    at = begins[which] + max(min(k, lengths[which] - 1), np.int32(0))
+                    loaded[turn] = bits[
+                        min(at, len(bits) - 1)
+                    ]  # behind the last element: an empty list
                 for turn in range(each):
-                    at = thread + np.int32(turn * LISTS)
-                    which, k = at // each, at % each
-                    if k < lengths[which]:
-                        codes[ev.distinct(which * slot + k)] = code_of(bits[begins[which] + k])
+                    which, k = place_of(thread, turn)
+                    codes[ev.distinct(which * slot + k)] = code_of(loaded[turn])
             for tile in B.tiles(item):
                 thread = np.int32(tile - B.item_begin(item))
                 n, begin = lengths[thread], thread * slot
@@ -66,15 +77,12 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
             for tile in B.tiles(item):
                 thread = np.int32(tile - B.item_begin(item))
                 for turn in range(each):
-                    at = thread + np.int32(turn * LISTS)
-                    which, k = at // each, at % each
+                    which, k = place_of(thread, turn)
                     if k < lengths[which]:
-                        begin = begins[which]
+                        to = begins[which] + k
                         place = places[which * slot + k]
-                        from_ = begin + place
-                        sorted_[ev.distinct(begin + k)] = bits_of(
-                            codes[which * slot + place], bits, from_
-                        )
-                        order[ev.distinct(begin + k)] = from_
+                        code, from_ = codes[which * slot + place], begins[which] + place
+                        sorted_[ev.distinct(to)] = bits_of(code, bits, from_)
+                        order[ev.distinct(to)] = from_
 
     return sort
