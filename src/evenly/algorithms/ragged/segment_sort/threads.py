@@ -50,10 +50,8 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
                 loaded = ev.local(each, T)
                 for turn in range(each):  # all loads, then all stores
                     which, k = place_of(thread, turn)
-                    at = begins[which] + max(min(k, lengths[which] - 1), np.int32(0))
-                    loaded[turn] = bits[
-                        min(at, len(bits) - 1)
-                    ]  # behind the last element: an empty list
+                    k = min(k, max(lengths[which] - 1, np.int32(0)))
+                    loaded[turn] = bits[begins[which] + k]
                 for turn in range(each):
                     which, k = place_of(thread, turn)
                     codes[ev.distinct(which * slot + k)] = code_of(loaded[turn])
