@@ -14,13 +14,7 @@ import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
 from evenly.algorithms.ragged.segment_sort.bins import SHORT, TEAMS, Bins
-from evenly.algorithms.ragged.segment_sort.blocks import (
-    Teams,
-    parts_of,
-    passes_of,
-    sorting,
-    together,
-)
+from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
 from evenly.algorithms.ragged.segment_sort.passes import merging as merging_parts
@@ -215,8 +209,8 @@ def test_what_memory_has_to_do() -> None:
     n, (size, each) = 1000, TEAMS[4][5]
     x = np.random.default_rng(0).random(2 * n).astype(np.float32)
     given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
-    kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False), np.int32)
-    args = Teams(2, size), 2, None, None, lists_of([n, n]), *given_, None, None
+    kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
+    args = Teams(2, size), None, None, lists_of([n, n]), *given_, None, None
     plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
     (counted,) = plan.counters()
     found = {name: total / (2 * n) for name, total in counted.totals.items()}
@@ -233,17 +227,16 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
-    many = together(size)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
-    team, items = schedule_of(size * many), Teams(2, size * many)
-    sort, merge = sorting(*given_, np.int32), merging_parts(*given_, np.int32)
-    parts = *own, bits, bits, order, *spare
+    team, items = schedule_of(size), Teams(2, size)
+    sort, merge = sorting(*given_), merging_parts(*given_, np.int32)
+    parts = items, *own, bits, bits, order, *spare
     short = sorting_short(each, *given_[2:], np.int32)
     return {
         "short": (short, (Teams(1, LISTS), which, 2, offsets, bits, bits, order), team),
-        "lists": (sort, (items, 2, which, None, offsets, bits, bits, order, None, None), team),
-        "parts": (sort, (items, 2, *parts), team),
-        "merge": (merge, (items, *parts, kit.each(2), which[:1].copy(), which), team),
+        "lists": (sort, (items, which, None, offsets, bits, bits, order, None, None), team),
+        "parts": (sort, parts, team),
+        "merge": (merge, (*parts, kit.each(2), which[:1].copy(), which), team),
     }
 
 

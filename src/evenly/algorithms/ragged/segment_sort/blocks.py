@@ -102,58 +102,29 @@ def passes_of(parts):
     return np.int32(32) - ev.clz(parts - np.int32(1)) if parts > 1 else 0
 
 
-def together(size: int) -> int:
-    """Return how many lists a warp sorts at a time, by teams of `size` threads; 1 for teams that are no part of it."""
-    return max(1, 32 // size)
-
-
 @functools.cache
-def sorting(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
+def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     """Return the kernel that sorts lists of at most size * each elements, or such parts of longer lists.
 
     size: the threads of a team. each: how many elements a thread has, odd: neighbours then read different banks.
-    T, coding: as of `kit.coding`. P: the type of positions.
-
-    An item is `together(size)` lists, which all its threads load and store one after the other, side by side.
+    T, coding: as of `kit.coding`.
     """
     code_of, bits_of = coding
-    room, many = size * each, together(size)
-    threads = size * many
-    turns = -(-room // threads)  # in which the threads move a list
+    room = size * each
+    # What the teams of a block have lies side by side if each part is a multiple of 16 bytes. Then neighbouring threads
+    # have different banks, whatever their teams are.
+    A = np.int16 if room % 8 == 0 else np.int32
     last = int(np.iinfo(T).max)
     share = np.int32(each)
     most = np.int32(room)
 
     @ev.func
-    def bounds_of(item, which, count, lists, offsets, first, n):
-        """Where a list of the item begins, and how many elements it has; of an item with one list, `first` and n."""
-        k = min(item * many + which, count - 1)  # behind the last list it is sorted again
-        t = k if lists is None else lists[k]
-        begin = first if many == 1 else offsets[t]
-        return begin, n if many == 1 else np.int32(offsets[t + 1] - offsets[t])
-
-    @ev.func
-    def shares_of(n):
-        return (n + share - np.int32(1)) // share
-
-    @ev.func
-    def team_of(thread):
-        """Which list of the item a thread sorts, which thread of the team it is, and where its list begins."""
-        which = thread // size
-        return which, thread - which * size, which * most
-
-    @ev.func
-    def merge_by_twos(
-        B, item, width, count, lists, offsets, first, n, codes, places, merged, merged_places
-    ):
+    def merge_by_twos(B, item, width, shares, used, codes, places, merged, merged_places):
         """Store what the runs of `codes` and their places are, when they are merged by twos."""
         for tile in B.tiles(item):
-            which, thread, base = team_of(np.int32(tile - B.item_begin(item)))
-            shares = shares_of(bounds_of(item, which, count, lists, offsets, first, n)[1])
+            thread = np.int32(tile - B.item_begin(item))
             if thread < shares:
-                used = base + shares * share
-                begin, middle, end, place = runs_of(thread, width, shares * share, share)
-                begin, middle, end, place = base + begin, base + middle, base + end, base + place
+                begin, middle, end, place = runs_of(thread, width, used, share)
                 i = begin + merge_path(codes, begin, middle, end, place - begin)
                 j = middle + place - i
                 x, y = codes[min(i, used - 1)], codes[min(j, used - 1)]
@@ -167,44 +138,38 @@ def sorting(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                     merged_places[ev.distinct(place + s)] = at[s]
 
     @ev.kernel
-    def sort(B, count, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
-        """B: items for `count` lists. lists: which they are; None: all. parts: which part it is; None: all of it.
+    def sort(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
+        """lists: the list of each item; None: it is the item. parts: which part of the list it is; None: all of it.
 
         Whole lists go to `sorted_` and `order`. Parts go where the passes begin that merge them, and keep their codes.
         """
         for item in B.items():
-            a, b = ev.scratch(many * room, T, zeros=False), ev.scratch(many * room, T, zeros=False)
-            at_a = ev.scratch(many * room, np.int16, zeros=False)
-            at_b = ev.scratch(many * room, np.int16, zeros=False)
-            t = item if lists is None else lists[item]  # that of an item with one
+            t = item if lists is None else lists[item]
             first, stop = offsets[t], offsets[t + 1]
             aside = False
             if parts is not None:
                 aside = passes_of(parts_of(first, stop, room)) % 2 == 1
                 first += parts[item] * most
             n = np.int32(min(stop - first, room))
-            longest = n
-            for which in range(many):
-                longest = max(longest, bounds_of(item, which, count, lists, offsets, first, n)[1])
+            shares = (n + share - np.int32(1)) // share
+            used = shares * share  # behind n are keys that come after all others
+            a, b = ev.scratch(room, T, zeros=False), ev.scratch(room, T, zeros=False)
+            at_a = ev.scratch(room, A, zeros=False)
+            at_b = ev.scratch(room, A, zeros=False)
             for tile in B.tiles(item):  # neighbours read side by side
                 thread = np.int32(tile - B.item_begin(item))
-                for which in range(many):
-                    begin, size_ = bounds_of(item, which, count, lists, offsets, first, n)
-                    for i in range(turns):
-                        place = thread + np.int32(i * threads)
-                        code = code_of(bits[begin + min(place, size_ - 1)])
-                        if place < room:  # behind its end are keys that come after all others
-                            a[ev.distinct(which * most + place)] = (
-                                code if place < size_ else T(last)
-                            )
+                for i in range(each):
+                    place = thread + np.int32(i * size)
+                    code = code_of(bits[first + min(place, n - 1)])
+                    a[ev.distinct(place)] = code if place < n else T(last)
             for tile in B.tiles(item):
-                which, thread, base = team_of(np.int32(tile - B.item_begin(item)))
+                thread = np.int32(tile - B.item_begin(item))
                 begin = thread * share
                 keys = ev.local(each, T)
                 at = ev.local(each, np.int32)
-                if thread < shares_of(bounds_of(item, which, count, lists, offsets, first, n)[1]):
+                if thread < shares:
                     for i in range(each):
-                        keys[i] = a[base + begin + i]
+                        keys[i] = a[begin + i]
                         at[i] = begin + i
                     for turn in range(each):
                         for pair in range(each // 2):
@@ -213,38 +178,31 @@ def sorting(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                                 keys[i], keys[i + 1], at[i], at[i + 1]
                             )
                     for i in range(each):
-                        b[ev.distinct(base + begin + i)] = keys[i]
-                        at_b[ev.distinct(base + begin + i)] = at[i]
-            shares = shares_of(longest)
+                        b[ev.distinct(begin + i)] = keys[i]
+                        at_b[ev.distinct(begin + i)] = at[i]
             width = np.int32(1)  # of runs, in shares
             while width < shares:
-                merge_by_twos(B, item, width, count, lists, offsets, first, n, b, at_b, a, at_a)
+                merge_by_twos(B, item, width, shares, used, b, at_b, a, at_a)
                 width *= 2
                 if width < shares:
-                    merge_by_twos(B, item, width, count, lists, offsets, first, n, a, at_a, b, at_b)
+                    merge_by_twos(B, item, width, shares, used, a, at_a, b, at_b)
                     width *= 2
             odd = passes_of(shares) % 2 == 1
             for tile in B.tiles(item):
                 thread = np.int32(tile - B.item_begin(item))
-                for which in range(many):
-                    begin, size_ = bounds_of(item, which, count, lists, offsets, first, n)
-                    keys = ev.local(turns, T)
-                    for i in range(turns):  # all loads, then all stores
-                        place = which * most + min(thread + np.int32(i * threads), size_ - 1)
-                        keys[i] = a[place] if odd else b[place]
-                    for i in range(turns):
-                        place = thread + np.int32(i * threads)
-                        if place < size_:
-                            at = which * most + place
-                            from_ = begin + np.int32(at_a[at] if odd else at_b[at])
-                            if parts is None:
-                                sorted_[ev.distinct(begin + place)] = bits_of(keys[i], bits, from_)
-                                order[ev.distinct(begin + place)] = from_
-                            elif aside:
-                                spare[ev.distinct(begin + place)] = keys[i]
-                                spare_order[ev.distinct(begin + place)] = from_
-                            else:
-                                sorted_[ev.distinct(begin + place)] = keys[i]
-                                order[ev.distinct(begin + place)] = from_
+                for i in range(each):
+                    place = thread + np.int32(i * size)
+                    if place < n:
+                        code = a[place] if odd else b[place]
+                        from_ = first + np.int32(at_a[place] if odd else at_b[place])
+                        if parts is None:
+                            sorted_[ev.distinct(first + place)] = bits_of(code, bits, from_)
+                            order[ev.distinct(first + place)] = from_
+                        elif aside:
+                            spare[ev.distinct(first + place)] = code
+                            spare_order[ev.distinct(first + place)] = from_
+                        else:
+                            sorted_[ev.distinct(first + place)] = code
+                            order[ev.distinct(first + place)] = from_
 
     return sort

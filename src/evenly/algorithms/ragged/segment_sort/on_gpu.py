@@ -11,7 +11,7 @@ import evenly as ev
 from evenly import kit
 
 from .bins import SHORT, TEAMS, Bins
-from .blocks import sorting, teams_of, together
+from .blocks import sorting, teams_of
 from .passes import merging
 from .threads import LISTS, sorting_short
 
@@ -52,21 +52,19 @@ def sort_on_gpu(
         sort(items, bins.lists(0), lists[0], R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
-            many = together(size)
-            items = teams_of(-(-lists[i] // many), size * many)
-            sort = sorting(size, each, *given, position)[schedule_of(size * many)].on(target)
-            sort(items, lists[i], bins.lists(i), None, R.offsets, *arrays, None, None)
+            items = teams_of(lists[i], size)
+            sort = sorting(size, each, *given)[schedule_of(size)].on(target)
+            sort(items, bins.lists(i), None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
-    items, own = teams_of(parts, size), (*bins.parts(), R.offsets)
+    own = teams_of(parts, size), *bins.parts(), R.offsets
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
-    sort = sorting(size, each, *given, position)[schedule_of(size)].on(target)
-    sort(items, parts, *own, *aside)
+    sorting(size, each, *given)[schedule_of(size)].on(target)(*own, *aside)
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
     each_part, done = kit.each(parts), kit.zeros(keys, (1,), np.int32)
     for _ in range((-(-greatest // (size * each)) - 1).bit_length()):
-        merge(items, *own, *aside, each_part, done, found)
+        merge(*own, *aside, each_part, done, found)
