@@ -64,6 +64,13 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
         i += 1 if n > room else 0
         return i
 
+    @ev.func
+    def bin_at(offsets, t):
+        """The bin of list t; -1 if it has no elements, or if there are fewer lists."""
+        last = len(offsets) - 2
+        n = offsets[min(t, last) + 1] - offsets[min(t, last)]
+        return bin_of(n) if t <= last and n > 0 else -1
+
     @ev.kernel
     def survey(E, offsets, found):
         """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list."""
@@ -97,16 +104,14 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
 
         places: (BINS * teams,), the counts if `ids` is None; else where the lists of each bin and team begin in `ids`.
         """
-        last = len(offsets) - 2
         for item in B.items():
             counts = ev.scratch(BINS * COLUMNS, P)
             for tile in B.tiles(item):
                 thread = tile - B.item_begin(item)
                 for turn in range(PLACED):
-                    t = tile * PLACED + turn
-                    n = offsets[min(t, last) + 1] - offsets[min(t, last)]
-                    if t <= last and n > 0:
-                        counts[ev.distinct(bin_of(n) * COLUMNS + thread)] += 1
+                    i = bin_at(offsets, tile * PLACED + turn)
+                    if i >= 0:
+                        counts[ev.distinct(i * COLUMNS + thread)] += 1
             for tile in B.tiles(item):
                 i = tile - B.item_begin(item)
                 if i < BINS:
@@ -121,11 +126,10 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
                 for tile in B.tiles(item):
                     thread = tile - B.item_begin(item)
                     for turn in range(PLACED):
-                        t = tile * PLACED + turn
-                        n = offsets[min(t, last) + 1] - offsets[min(t, last)]
-                        if t <= last and n > 0:
-                            at = bin_of(n) * COLUMNS + thread
-                            ids[ev.distinct(counts[at])] = t
+                        i = bin_at(offsets, tile * PLACED + turn)
+                        if i >= 0:
+                            at = i * COLUMNS + thread
+                            ids[ev.distinct(counts[at])] = tile * PLACED + turn
                             counts[ev.distinct(at)] += 1
 
     return survey, number
