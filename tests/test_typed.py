@@ -8,7 +8,14 @@ import itertools
 import pytest
 
 from tests.kernels import SCHEDULES
-from tests.typed import TYPES, covering, few, gives_what_the_reference_gives, several_agree
+from tests.typed import (
+    TYPES,
+    covering,
+    few,
+    gives_what_the_reference_gives,
+    moved_bits_are_kept,
+    several_agree,
+)
 
 
 def test_every_pair_is_covered() -> None:
@@ -34,3 +41,9 @@ def test_cpu_gives_what_the_reference_gives(
 @pytest.mark.parametrize("schedule", ["group 3", "merge"])
 def test_accumulators_of_several_widths(schedule: str, dtype: str) -> None:
     several_agree(schedule, dtype, "cpu", copy.deepcopy)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_float_of_16_bits_that_is_moved_keeps_its_bits(dtype: str, target: str) -> None:
+    moved_bits_are_kept(dtype, target)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import evenly as ev
+from evenly import kit
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import is_layout
 from tests.batteries import array, matrices, readable
@@ -129,3 +130,24 @@ def several_agree(schedule: str, t: str, target: str, moved: Callable[[Any], Any
             np.testing.assert_allclose(
                 readable(to_numpy(got)), readable(wanted), **TOLERANCES[t], err_msg=name
             )
+
+
+@ev.kernel
+def move(E, x, order, y, z):
+    for i in E.tiles():
+        y[i] = x[order[i]]
+        z[i] = x[i] if order[i] > 1 else 0.5
+
+
+def moved_bits_are_kept(dtype: str, target: str, put: Any = lambda x: x) -> None:
+    """Elements of 16 bits are stored as they were read, each NaN, too."""
+    exponent, half = {"float16": (0x7C00, 0x3800), "bfloat16": (0x7F80, 0x3F00)}[dtype]
+    bits = np.arange(2**16, dtype=np.uint16)
+    bits = bits[(bits & exponent == exponent) | (bits % 61 == 0)]
+    n, x = len(bits), bits.view(array(dtype, np.zeros(1)).dtype)
+    order = np.random.default_rng(0).permutation(n).astype(np.int32)
+    given = [put(a) for a in (x, order, np.zeros_like(x), np.zeros_like(x))]
+    move[ev.ThreadMapped()].on(target)(kit.each(n), *given)
+    y, z = (to_numpy(a).view(np.uint16) for a in given[2:])
+    assert (y == bits[order]).all()
+    assert (z == np.where(order > 1, bits, half)).all()

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 
 import evenly as ev
+from evenly import kit
 from evenly.arguments import spec_of
 from evenly.choosing import auto
 from evenly.choosing.auto import consider
@@ -242,6 +243,7 @@ def test_who_scans_is_chosen_for_by_lengths() -> None:
     task = scans.task((spec_of(ev.csr(rmat(6)), "A"), spec_of(np.empty(9), "y")), plans=True)
     assert auto.choose(equal_tiles(10_000, 12), "cuda", task).owns_tiles
     assert isinstance(auto.choose(equal_tiles(1, 4_000_000), "cuda", task), ev.NonzeroSplit)
+    assert isinstance(auto.choose(kit.whole(4_000_000), "cuda", task), ev.NonzeroSplit)
 
 
 # ---- whose numbers -----------------------------------------------------------------------------------

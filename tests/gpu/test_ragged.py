@@ -180,6 +180,16 @@ def test_sorts_of_lists_of_one_length(length: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_sorts_of_many_lists(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 41, 30_000) * (rng.random(30_000) < 0.2)
+    lengths[::3000] = 5000
+    offsets = lists_of(lengths)
+    x = nasty(dtype, int(offsets[-1]))
+    check_sort(back(ev.ragged.segment_sort(*map(KINDS["cupy"], (x, offsets)))), x, offsets)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_the_greatest_of_lists_in_parts(dtype: str) -> None:
     offsets = lists_of([4096, 0, 4097, 200_000, 1, 9000, *[3] * 2000])
     x = nasty(dtype, int(offsets[-1]))

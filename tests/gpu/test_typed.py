@@ -13,7 +13,7 @@ from evenly.layouts.contract import is_layout
 from tests.batteries import array, matrices, readable, vector
 from tests.kernels import CASES, SCHEDULES, inputs
 from tests.language import test_numbers as numbers
-from tests.typed import TYPES, agree, arguments, covering, several_agree
+from tests.typed import TYPES, agree, arguments, covering, moved_bits_are_kept, several_agree
 
 pytestmark = pytest.mark.gpu
 
@@ -141,3 +141,8 @@ def test_accumulators_of_several_widths(schedule: str, dtype: str) -> None:
             several_agree(schedule, dtype, "cuda", moved)
     else:
         several_agree(schedule, dtype, "cuda", moved)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_float_of_16_bits_that_is_moved_keeps_its_bits(dtype: str) -> None:
+    moved_bits_are_kept(dtype, "cuda", moved)

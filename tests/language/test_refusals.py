@@ -129,7 +129,7 @@ ACTING = {  # call -> what is refused in the function, under which caret
     "stores_locally(h)": (
         "a store into the local array h in a function",
         "h[0]",
-        "store in the kernel itself",
+        "store where it is made",
     ),
     "walks_tiles(A)": (
         "a loop over tiles that is not at the top level of the kernel",

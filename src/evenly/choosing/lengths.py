@@ -34,7 +34,7 @@ class Sums(NamedTuple):
 
 
 def sums(layout: Any) -> Sums | None:
-    """Return the sums over all tiles, or None for a layout in host memory whose lengths no offsets show."""
+    """Return the sums over all tiles, or None for a layout in host memory whose lengths nothing shows."""
     if isinstance(layout, PatternBatch):
         return _of_items(layout)
     if by_gpu(layout):
@@ -56,7 +56,10 @@ def by_gpu(layout: Any) -> bool:
 
 
 def _lengths(layout: Any) -> Any:
-    """Return the number of atoms of each tile, as an array; None if the host does not know it."""
+    """Return the number of atoms of each tile, as an array; None if the host does not know it.
+
+    A single tile has all of them.
+    """
     if isinstance(layout, ItemWork):
         if not isinstance(layout.base, Items):
             return None
@@ -65,7 +68,9 @@ def _lengths(layout: Any) -> Any:
     if isinstance(layout, Sell):
         tiles = np.arange(int(layout.num_tiles))
         return layout.end(tiles) - layout.begin(tiles)
-    return np.diff(to_numpy(layout.offsets)) if has_offsets(layout) else None
+    if has_offsets(layout):
+        return np.diff(to_numpy(layout.offsets))
+    return np.array([int(layout.max_atoms)]) if int(layout.max_tiles) == 1 else None
 
 
 def _of_items(layout: Any) -> Sums | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from evenly.layouts.each import Each, Whole
 from evenly.layouts.entries import check_range
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
+
+MADE = 128  # layouts that are kept: a call is quicker with the layout of an earlier one
 
 
 def vector(x: Any, name: str, axes: int = 1) -> Any:
@@ -117,11 +120,13 @@ def index_type(count: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if count <= np.iinfo(np.int32).max else np.int64)
 
 
+@functools.lru_cache(MADE)
 def each(count: int) -> Each:
     """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array."""
     return Each(count)
 
 
+@functools.lru_cache(MADE)
 def whole(count: int) -> Whole:
     """Return a layout of one tile with `count` atoms, for kernels that scan the elements of an array."""
     return Whole(count)

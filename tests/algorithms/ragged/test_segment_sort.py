@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
-from evenly.algorithms.ragged.segment_sort.bins import TEAMS, Bins
+from evenly.algorithms.ragged.segment_sort.bins import SHORT, TEAMS, Bins
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
 from evenly.algorithms.ragged.segment_sort.passes import merging as merging_parts
 from evenly.algorithms.ragged.segment_sort.passes import runs_around
+from evenly.algorithms.ragged.segment_sort.threads import LISTS, sorting_short
 from evenly.runtime.bound import Bound
 from tests.algorithms.cases import FLOATS, keys
 from tests.algorithms.conftest import by_kernels
@@ -199,6 +200,27 @@ def test_a_list_of_very_many_elements_has_its_parts(P: Any, stop: int) -> None:
 
 
 @pytest.mark.simt
+@pytest.mark.parametrize("empty", [0.0, 0.9])
+def test_bins_have_the_lists_of_their_lengths(
+    empty: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more lists than a team numbers."""
+    by_kernels(monkeypatch)
+    on = Bound.on
+    monkeypatch.setattr(Bound, "on", lambda self, target, **_: on(self, "simt", seeds=range(2)))
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 20, 5000) * (rng.random(5000) >= empty)
+    limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
+    bins = Bins(ev.ragged(lists_of(lengths)), limits, "simt")
+    for i, (least, most) in enumerate(itertools.pairwise((0, *limits, 99))):
+        wanted = np.flatnonzero((least < lengths) & (lengths <= most))
+        assert bins.survey.lists[i] == len(wanted)
+        assert sorted(bins.lists(i).tolist()) == wanted.tolist()
+    assert bins.survey.greatest == 19
+    assert bins.survey.parts == 2 * bins.survey.lists[-1]
+
+
+@pytest.mark.simt
 def test_what_memory_has_to_do() -> None:
     """Of a thousand elements, each: bytes once, and what shared memory is asked for (benchmarks/notes/ragged.md)."""
     n, (size, each) = 1000, TEAMS[4][5]
@@ -226,14 +248,17 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     team, items = schedule_of(size), Teams(2, size)
     sort, merge = sorting(*given_), merging_parts(*given_, np.int32)
     parts = items, *own, bits, bits, order, *spare
+    short = sorting_short(each, *given_[2:], np.int32)
     return {
+        "short": (short, (Teams(1, LISTS), which, 2, offsets, bits, bits, order), team),
         "lists": (sort, (items, which, None, offsets, bits, bits, order, None, None), team),
         "parts": (sort, parts, team),
-        "merge": (merge, (*parts, kit.each(2), np.int32(0), which), team),
+        "merge": (merge, (*parts, kit.each(2), which[:1].copy(), which), team),
     }
 
 
 COMPILED = [
+    ("float32", (LISTS, SHORT[4]), "short"),
     ("float32", TEAMS[4][-2], "lists"),
     ("float32", TEAMS[4][-1], "merge"),
     ("float64", TEAMS[8][-1], "parts"),
@@ -244,6 +269,7 @@ MORE += [
     for x, n in (("float32", 4), ("float64", 8))
     for what in ("parts", "merge")
 ]
+MORE += [("float64", (LISTS, SHORT[8]), "short")]
 REGISTERS = {"float32": 72, "float64": 96}
 
 
@@ -257,7 +283,8 @@ def test_nvrtc_compiles_it(dtype: str, team: tuple[int, int], what: str) -> None
     from evenly.targets.cuda import compile as compiling
 
     kernel, args, schedule = kernels_of(dtype, *team)[what]
-    code = emitted(kernel, args, schedule)[-1]
+    every = emitted(kernel, args, schedule)
+    (code,) = (code for code in every if "ev::scratch<" in code.source)
     found = compiling.resources(code.source, code.name, "sm_90")
     assert found["code"] > 0
     assert found["registers"] <= REGISTERS[dtype]

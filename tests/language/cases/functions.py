@@ -196,6 +196,26 @@ def functions_store_for_atoms(A, y, n):
 
 
 @ev.func
+def store_backwards(y, t, x):
+    """A local array of the function's own, where the kernel has one of the same name."""
+    h = ev.local(3, np.float32)
+    for i in range(3):
+        h[i] = x[t, i]
+    for i in range(3):
+        y[t, i] = h[2 - i]
+
+
+@case(A=tiles(2), x=f32([1, 2, 3], [4, 5, 6]), y=out("float32", [[3, 2, 1], [7, 5, 4]]))
+def functions_have_local_arrays(A, x, y):
+    for t in A.tiles():
+        h = ev.local(3, np.float32)
+        h[0] = x[t, 0]
+        store_backwards(y, t, x)
+        if t == 1:
+            y[t, 0] = h[0] + 3
+
+
+@ev.func
 def count_columns(A, row, counts, ends, last):
     """Passes in a function, which leaves what it finds in arrays."""
     begin = A.begin(row)

@@ -13,8 +13,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-EACH = ev.ThreadMapped()
-EVENLY = ev.MergePath()  # so that nothing is measured of parts
+EVENLY, SCANNED = ev.MergePath(), ev.NonzeroSplit()  # so that nothing is measured of parts
 PART = 4096  # the elements of a part
 FEW = 1024  # so many lists keep a GPU busy, if all are long
 OF_PARTS = ev.Lrb(warp=512)
@@ -86,12 +85,17 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
 
 
 @ev.kernel
-def count_parts(E, offsets, size, wanted, parts, places):
-    """parts: how many each list has, at least one. places: for what is selected of them, if there are several."""
-    for t in E.tiles():
-        n = max((np.int64(offsets[t + 1] - offsets[t]) + size - 1) // size, 1)
-        parts[t] = n
-        places[t] = n * wanted if n > 1 else 0
+def number_parts(W, offsets, size, wanted, first, begins):
+    """Where the parts of each list begin, of which it has at least one, and the places for what is selected of them.
+
+    A list of one part needs none. W: an atom for each list.
+    """
+    for tile in W.tiles():
+        first[tile], begins[tile] = 0, 0
+        for t in W.atoms(tile):
+            n = max((np.int64(offsets[t + 1] - offsets[t]) + size - 1) // size, 1)
+            first[t + 1] = ev.scan(n)
+            begins[t + 1] = ev.scan(n * wanted if n > 1 else 0)
 
 
 @ev.kernel
@@ -122,10 +126,9 @@ class Parts(NamedTuple):
 def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
     """Return the lists in parts, and places for `wanted` elements of each. positions: their type."""
     m, like = R.num_tiles, R.offsets
-    counts, places = (kit.empty(like, (m,), np.int64) for _ in "12")
+    first, begins = (kit.empty(like, (m + 1,), np.int64) for _ in "12")
     given = R.offsets, np.int64(PART), np.int64(wanted)
-    count_parts[EACH].on(target)(kit.each(m), *given, counts, places)
-    first, begins = (ev.prefix_sum(x, include_initial=True) for x in (counts, places))
+    number_parts[SCANNED].on(target)(kit.whole(m), *given, first, begins)
     P, L = (ev.ragged(x, num_atoms=kit.entry(x, m), check=False) for x in (first, begins))
     cuts = kit.empty(like, (P.num_atoms + 1,), kit.dtype(like))
     list_of = kit.empty(like, (P.num_atoms,), kit.index_type(m))

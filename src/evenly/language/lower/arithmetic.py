@@ -47,7 +47,7 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     if e.type == to:
         return e
     if read_as(to) != to:  # held in 16 bits: only floats are rounded to that
-        return ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
+        return _moved(e, to) or ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
     if isinstance(e, ir.Const) and not _lossy(e, to):
         value = (
             bool(e.value)
@@ -58,6 +58,16 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
+
+
+def _moved(e: ir.Expr, to: Scalar) -> ir.Expr | None:
+    """Return the element of 16 bits that `e` was read from, if its type is `to`: it keeps its bits, a NaN's, too."""
+    match e:
+        case ir.Cast(operand=x, type=t) if x.type == to and t == read_as(to):
+            return x
+        case ir.Select(condition=c, then=a, otherwise=b) if _moved(a, to) or _moved(b, to):
+            return ir.Select(c, cast(a, to), cast(b, to), to)
+    return None
 
 
 def _lossy(e: ir.Const, to: Scalar) -> bool:

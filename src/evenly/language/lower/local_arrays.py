@@ -39,7 +39,7 @@ def make(cx: Context, node: s.Call) -> LocalArray:
         )
     var = ir.Var(cx.namer.fresh("local"), t, length)
     cx.emit(ir.Assign(var, cast(constant(False if t.is_bool else 0), t)))
-    return LocalArray(var)
+    return LocalArray(var, cx.calls)
 
 
 def check_tile(cx: Context, node: s.Call, call: str, made: str) -> None:
@@ -134,8 +134,8 @@ def check_store(cx: Context, array: LocalArray, at: Location) -> None:
     """Refuse a store that is not where a local array is stored into like any array."""
     if cx.pure:
         refuse(at, f"a store {cx.pure}", "store in the kernel itself")
-    if cx.calls:
-        refuse(at, f"a store into {describe(array)} in a function", "store in the kernel itself")
+    if cx.calls != array.calls:
+        refuse(at, f"a store into {describe(array)} in a function", "store where it is made")
     if cx.walk is not None:
         refuse(at, f"a store into {describe(array)} in a loop over atoms", HINT)
 

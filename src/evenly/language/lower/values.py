@@ -31,9 +31,13 @@ class LayoutValue:
 
 @dataclass(eq=False)
 class LocalArray:
-    """A local array: the variable that holds it, and the one name that the user gave it ("" before that)."""
+    """A local array: the variable that holds it, and the one name that the user gave it ("" before that).
+
+    calls: the functions that were being called when it was made.
+    """
 
     var: ir.Var
+    calls: tuple[str, ...]
     name: str = ""
 
 

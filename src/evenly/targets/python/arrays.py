@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenly.interop.arrays import as_numpy
-from evenly.interop.narrow import narrowed, widened
+from evenly.interop.narrow import narrowed, narrowed_nan, widened, widened_half
 from evenly.language.types import BFLOAT16, FLOAT16, Scalar, from_dtype
 
 from .failures import OutOfBounds, RunError
@@ -20,7 +20,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-_READ: dict[Scalar, Callable[[Any], Any]] = {FLOAT16: np.float32, BFLOAT16: widened}
+_READ: dict[Scalar, Callable[[Any], Any]] = {FLOAT16: widened_half, BFLOAT16: widened}
 _FITS: dict[str, Callable[[Any], bool]] = {
     "b": lambda value: isinstance(value, np.bool_),
     "i": is_whole,
@@ -68,6 +68,8 @@ class CheckedArray:
         if not _FITS[t.kind](value):
             given = f"a {type(value).__name__}"
             raise RunError(self._name, expected=f"a value of its type, {t}", given=given)
+        if t in _READ and isinstance(value, np.float32) and value != value:
+            return narrowed_nan(value, t).view(self._array.dtype)
         if t is BFLOAT16:
             return narrowed(value).view(self._array.dtype)
         return as_type(np.float64(value) if t is FLOAT16 else value, t)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.interop.narrow import widened
+from evenly.interop.narrow import widened, widened_half
 from evenly.language import types as T
 
 from .failures import BadValue
@@ -104,5 +104,5 @@ def truncated(x: Any, dtype: np.dtype) -> Any:
 def element_value(value: Any) -> Any:
     """Return a NumPy scalar in the type in which kernels compute: a float of 16 bits becomes a float32."""
     if isinstance(value, np.float16):
-        return np.float32(value)
+        return widened_half(value)
     return widened(value) if T.from_dtype(value.dtype) is T.BFLOAT16 else value

@@ -1,7 +1,7 @@
 """Sort each list, stably.
 
-On a GPU by the lengths of lists (bins.py): short ones by counting (merged.py); longer ones in the registers and the
-shared memory of a team (blocks.py); what does not fit there in parts, which are then merged (passes.py). Everywhere
+On a GPU by the lengths of lists (bins.py): short ones by a thread each (threads.py); longer ones in the registers and
+the shared memory of a team (blocks.py); what does not fit there in parts, which are then merged (passes.py). Everywhere
 else, and under a schedule that is given, element by element (merged.py).
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,17 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-EACH = ev.ThreadMapped()  # a thread for each list
-EVENLY = ev.MergePath()  # so that nothing is measured of parts
-SHORT = 16  # lists of at most so many elements are sorted by counting
+from .blocks import teams_of
 
+EACH = ev.ThreadMapped()  # a thread for each list
+EVENLY, SCANNED = ev.MergePath(), ev.NonzeroSplit()  # so that nothing is measured of parts
+LOOKED = 16  # lists that a thread looks at to count them, so that their offsets are loaded together
+TEAM, PLACED = 256, 8  # threads of a block that numbers lists, and how many neighbours each has
+NUMBERED = ev.BlockMapped(TEAM)
+BINS, COLUMNS = 10, TEAM + 1  # an odd distance: bins then lie in different banks
+
+# A thread sorts lists of at most so many elements, for codes of 4 and of 8 bytes.
+SHORT = {4: 16, 8: 12}
 # The threads of a team, and how many elements each has, for codes of 4 and of 8 bytes: what both sort together fits in
 # the shared memory of a block. Longer lists than the last team sorts are merged from parts of that length.
 TEAMS = {
@@ -25,7 +33,8 @@ TEAMS = {
 class Survey(NamedTuple):
     """lists: how many are in each bin. The first bin has short lists, the last those longer than `room`.
 
-    parts: how many parts of `room` elements the lists of the last bin have in all. greatest: the longest list.
+    Empty lists are in no bin. parts: how many parts of `room` elements the lists of the last bin have in all. greatest:
+    the longest list.
     """
 
     lists: tuple[int, ...]
@@ -34,53 +43,107 @@ class Survey(NamedTuple):
 
 
 @functools.cache
-def surveying(limits: tuple[int, ...]) -> Any:
-    """Return the kernel that counts the lists of each bin, and the parts of long ones."""
-    l0, l1, l2, l3, l4, l5, l6, l7, room = limits
+def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
+    """Return two kernels: one counts lists by their length, the other one puts their numbers into bins.
+
+    Longer lists than limits[i], and none than limits[i + 1], are in bin i. P: the type of numbers of lists.
+    """
+    l0, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
+
+    @ev.func
+    def bin_of(n):
+        i = 0
+        i += 1 if n > l1 else 0
+        i += 1 if n > l2 else 0
+        i += 1 if n > l3 else 0
+        i += 1 if n > l4 else 0
+        i += 1 if n > l5 else 0
+        i += 1 if n > l6 else 0
+        i += 1 if n > l7 else 0
+        i += 1 if n > l8 else 0
+        i += 1 if n > room else 0
+        return i
+
+    @ev.func
+    def bin_at(offsets, t):
+        """The bin of list t; -1 if it has no elements, or if there are fewer lists."""
+        last = len(offsets) - 2
+        n = offsets[min(t, last) + 1] - offsets[min(t, last)]
+        return bin_of(n) if t <= last and n > 0 else -1
 
     @ev.kernel
     def survey(E, offsets, found):
+        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list."""
         a, b, c, d, e, f, g, h, i, j = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         parts, greatest = 0, 0
-        for t in E.tiles():
-            n = offsets[t + 1] - offsets[t]
-            a += 1 if n <= l0 else 0
-            b += 1 if l0 < n <= l1 else 0
-            c += 1 if l1 < n <= l2 else 0
-            d += 1 if l2 < n <= l3 else 0
-            e += 1 if l3 < n <= l4 else 0
-            f += 1 if l4 < n <= l5 else 0
-            g += 1 if l5 < n <= l6 else 0
-            h += 1 if l6 < n <= l7 else 0
-            i += 1 if l7 < n <= room else 0
-            j += 1 if room < n else 0
-            parts += (n - 1) // room + 1 if room < n else 0
-            greatest = max(greatest, n)
+        last = len(offsets) - 2
+        for tile in E.tiles():
+            for turn in range(LOOKED):
+                t = tile + turn * E.num_tiles
+                n = offsets[min(t, last) + 1] - offsets[min(t, last)]
+                n = n if t <= last else 0
+                a += 1 if n > l0 else 0
+                b += 1 if n > l1 else 0
+                c += 1 if n > l2 else 0
+                d += 1 if n > l3 else 0
+                e += 1 if n > l4 else 0
+                f += 1 if n > l5 else 0
+                g += 1 if n > l6 else 0
+                h += 1 if n > l7 else 0
+                i += 1 if n > l8 else 0
+                j += 1 if n > room else 0
+                parts += (n - 1) // room + 1 if n > room else 0
+                greatest = max(greatest, n)
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
 
-    return survey
+    @ev.kernel
+    def number(B, offsets, places, ids):
+        """Count the lists of each bin that a team has, or put their numbers where its place in the bin is.
+
+        places: (BINS * teams,), the counts if `ids` is None; else where the lists of each bin and team begin in `ids`.
+        """
+        for item in B.items():
+            counts = ev.scratch(BINS * COLUMNS, P)
+            for tile in B.tiles(item):
+                thread = tile - B.item_begin(item)
+                for turn in range(PLACED):
+                    i = bin_at(offsets, tile * PLACED + turn)
+                    if i >= 0:
+                        counts[ev.distinct(i * COLUMNS + thread)] += 1
+            for tile in B.tiles(item):
+                i = tile - B.item_begin(item)
+                if i < BINS:
+                    before = P(0) if ids is None else places[i * B.num_items + item]
+                    for column in range(TEAM):
+                        count = counts[i * COLUMNS + column]
+                        counts[ev.distinct(i * COLUMNS + column)] = before
+                        before += count
+                    if ids is None:
+                        places[ev.distinct(i * B.num_items + item)] = before
+            if ids is not None:
+                for tile in B.tiles(item):
+                    thread = tile - B.item_begin(item)
+                    for turn in range(PLACED):
+                        i = bin_at(offsets, tile * PLACED + turn)
+                        if i >= 0:
+                            at = i * COLUMNS + thread
+                            ids[ev.distinct(counts[at])] = tile * PLACED + turn
+                            counts[ev.distinct(at)] += 1
+
+    return survey, number
 
 
 @ev.kernel
-def choose(W, offsets, ids, least, most, out):
-    """The lists of `ids`, None: all, that have from `least` to `most` elements, in order."""
+def sum_parts(W, lists, offsets, room, starts):
+    """starts: where the parts of each list begin among all, and how many there are. W: an atom for each list."""
     for tile in W.tiles():
-        for k in W.atoms(tile):
-            t = k if ids is None else ids[k]
+        starts[tile] = 0
+        for i in W.atoms(tile):
+            t = i if lists is None else lists[i]
             n = np.int64(offsets[t + 1] - offsets[t])
-            chosen = least <= n and n <= most
-            place = ev.rank(chosen)
-            if chosen:
-                out[place] = t
-
-
-@ev.kernel
-def count_parts(E, lists, offsets, room, counts):
-    for i in E.tiles():
-        t = i if lists is None else lists[i]
-        counts[i] = (np.int64(offsets[t + 1] - offsets[t]) + room - 1) // room
+            starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
@@ -94,44 +157,48 @@ def number_parts(P, lists, list_of, part_of):
 
 
 class Bins:
-    """The lists R in bins whose limits are given, ascending."""
+    """The lists R in bins whose limits are given, ascending; there are lists."""
 
     def __init__(self, R: Any, limits: tuple[int, ...], target: str) -> None:
         self.R, self.limits, self.target = R, limits, target
-        found = kit.empty(R.offsets, (12,), np.int64)
-        surveying(limits)[EACH].on(target)(kit.each(R.num_tiles), R.offsets, found)
-        *lists, parts, greatest = kit.to_numpy(found).tolist()
-        self.survey = Survey(tuple(lists), parts, greatest)
-        self._longer: Any = None
+        found = kit.empty(R.offsets, (BINS + 2,), np.int64)
+        P: Any = kit.index_type(R.num_tiles).type
+        survey, self._number = binning((0, *limits), P)
+        survey[EACH].on(target)(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, found)
+        self._surveyed = found
+
+    @functools.cached_property
+    def survey(self) -> Survey:
+        """What was found; it is read back here, and a GPU is waited for."""
+        *longer, parts, greatest = kit.to_numpy(self._surveyed).tolist()
+        counts = tuple(more - fewer for more, fewer in itertools.pairwise([*longer, 0]))
+        return Survey(counts, parts, greatest)
 
     def lists(self, i: int) -> Any:
-        """Return the numbers of the lists of bin i, 1 or more, in order; None: all lists are in it."""
-        of = self.survey.lists
-        if of[i] == self.R.num_tiles:
+        """Return the numbers of the lists of bin i, in order; None: all lists are in it."""
+        if self.survey.lists[i] == self.R.num_tiles:
             return None
-        if self._longer is None and of[0]:
-            self._longer = self._chosen(None, self.R.num_tiles, sum(of[1:]), self.limits[0] + 1)
-        if sum(of[1:]) == of[i]:
-            return self._longer
-        most = self.limits[i] if i < len(self.limits) else self.survey.greatest
-        count = sum(of[1:]) if of[0] else self.R.num_tiles
-        return self._chosen(self._longer, count, of[i], self.limits[i - 1] + 1, most)
+        first = sum(self.survey.lists[:i])
+        return kit.part(self._ids, first, first + self.survey.lists[i])
 
-    def _chosen(self, ids: Any, count: int, found: int, least: int, most: int | None = None) -> Any:
-        out = kit.empty(self.R.offsets, (found,), kit.index_type(self.R.num_tiles))
-        bounds = np.int64(least), np.int64(self.survey.greatest if most is None else most)
-        choose.on(self.target)(kit.whole(count), self.R.offsets, ids, *bounds, out)
-        return out
+    @functools.cached_property
+    def _ids(self) -> Any:
+        """The numbers of all lists that have elements, bin by bin."""
+        offsets, lists = self.R.offsets, self.R.num_tiles
+        teams = teams_of(-(-lists // (TEAM * PLACED)), TEAM)
+        P, number = kit.index_type(lists), self._number[NUMBERED].on(self.target)
+        counts = kit.empty(offsets, (BINS * teams.num_items,), P)
+        ids = kit.empty(offsets, (sum(self.survey.lists),), P)
+        number(teams, offsets, counts, None)
+        number(teams, offsets, ev.prefix_sum(counts, include_initial=True, dtype=P), ids)
+        return ids
 
     def parts(self) -> tuple[Any, Any]:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
-        lists, (*_, count) = self.lists(len(self.limits)), self.survey.lists
+        lists, (*_, count) = self.lists(BINS - 1), self.survey.lists
         offsets, room = self.R.offsets, np.int64(self.limits[-1])
-        counts = kit.empty(offsets, (count,), np.int64)
-        count_parts[EACH].on(self.target)(kit.each(count), lists, offsets, room, counts)
-        starts = ev.prefix_sum(
-            counts, include_initial=True, dtype=kit.index_type(self.survey.parts)
-        )
+        starts = kit.empty(offsets, (count + 1,), kit.index_type(self.survey.parts))
+        sum_parts[SCANNED].on(self.target)(kit.whole(count), lists, offsets, room, starts)
         of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
         list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
         # As wide as positions: where a part begins is a multiple of its number.

@@ -43,6 +43,15 @@ class Teams:
         return 0
 
 
+teams_of = functools.lru_cache(64)(Teams)  # a call is quicker with the layout of an earlier one
+
+
+@ev.func
+def in_order(x, y, p, q):
+    """Keys x and y, and their places p and q, the lesser key first; equal ones stay."""
+    return min(x, y), max(x, y), q if y < x else p, p if y < x else q
+
+
 @ev.func
 def merge_path(keys, begin, middle, end, at):
     """How many of the first `at` elements come from keys[begin:middle], if it is merged with keys[middle:end].
@@ -109,6 +118,25 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
     share = np.int32(each)
     most = np.int32(room)
 
+    @ev.func
+    def merge_by_twos(B, item, width, shares, used, codes, places, merged, merged_places):
+        """Store what the runs of `codes` and their places are, when they are merged by twos."""
+        for tile in B.tiles(item):
+            thread = np.int32(tile - B.item_begin(item))
+            if thread < shares:
+                begin, middle, end, place = runs_of(thread, width, used, share)
+                i = begin + merge_path(codes, begin, middle, end, place - begin)
+                j = middle + place - i
+                x, y = codes[min(i, used - 1)], codes[min(j, used - 1)]
+                keys, at = ev.local(each, T), ev.local(each, np.int32)
+                for s in range(each):
+                    keys[s], at[s], i, j, x, y = next_of(codes, x, i, middle, y, j, end, used - 1)
+                for s in range(each):
+                    at[s] = places[at[s]]
+                for s in range(each):
+                    merged[ev.distinct(place + s)] = keys[s]
+                    merged_places[ev.distinct(place + s)] = at[s]
+
     @ev.kernel
     def sort(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
         """lists: the list of each item; None: it is the item. parts: which part of the list it is; None: all of it.
@@ -146,50 +174,18 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     for turn in range(each):
                         for pair in range(each // 2):
                             i = 2 * pair + turn % 2
-                            x, y, p, q = keys[i], keys[i + 1], at[i], at[i + 1]
-                            keys[i], keys[i + 1] = min(x, y), max(x, y)
-                            at[i], at[i + 1] = q if y < x else p, p if y < x else q
+                            keys[i], keys[i + 1], at[i], at[i + 1] = in_order(
+                                keys[i], keys[i + 1], at[i], at[i + 1]
+                            )
                     for i in range(each):
                         b[ev.distinct(begin + i)] = keys[i]
                         at_b[ev.distinct(begin + i)] = at[i]
             width = np.int32(1)  # of runs, in shares
             while width < shares:
-                for tile in B.tiles(item):
-                    thread = np.int32(tile - B.item_begin(item))
-                    if thread < shares:
-                        begin, middle, end, place = runs_of(thread, width, used, share)
-                        i = begin + merge_path(b, begin, middle, end, place - begin)
-                        j = middle + place - i
-                        x, y = b[min(i, used - 1)], b[min(j, used - 1)]
-                        keys, at = ev.local(each, T), ev.local(each, np.int32)
-                        for s in range(each):
-                            key, from_, i, j, x, y = next_of(b, x, i, middle, y, j, end, used - 1)
-                            keys[s], at[s] = key, from_
-                        for s in range(each):
-                            at[s] = at_b[at[s]]
-                        for s in range(each):
-                            a[ev.distinct(place + s)] = keys[s]
-                            at_a[ev.distinct(place + s)] = at[s]
+                merge_by_twos(B, item, width, shares, used, b, at_b, a, at_a)
                 width *= 2
                 if width < shares:
-                    for tile in B.tiles(item):
-                        thread = np.int32(tile - B.item_begin(item))
-                        if thread < shares:
-                            begin, middle, end, place = runs_of(thread, width, used, share)
-                            i = begin + merge_path(a, begin, middle, end, place - begin)
-                            j = middle + place - i
-                            x, y = a[min(i, used - 1)], a[min(j, used - 1)]
-                            keys, at = ev.local(each, T), ev.local(each, np.int32)
-                            for s in range(each):
-                                key, from_, i, j, x, y = next_of(
-                                    a, x, i, middle, y, j, end, used - 1
-                                )
-                                keys[s], at[s] = key, from_
-                            for s in range(each):
-                                at[s] = at_a[at[s]]
-                            for s in range(each):
-                                b[ev.distinct(place + s)] = keys[s]
-                                at_b[ev.distinct(place + s)] = at[s]
+                    merge_by_twos(B, item, width, shares, used, a, at_a, b, at_b)
                     width *= 2
             odd = passes_of(shares) % 2 == 1
             for tile in B.tiles(item):

@@ -50,27 +50,6 @@ def placing(descending: bool) -> Any:
 
 
 @functools.cache
-def counting(descending: bool, position: Any) -> Any:
-    """Make the kernel that sorts lists of at most `most` elements, and leaves longer ones alone.
-
-    position: the integers in which places are computed.
-    """
-    place_in_run = placing(descending)
-
-    @ev.kernel
-    def sort_short(R, keys, most, sorted_, order):
-        for t in R.tiles():
-            first, last = position(R.begin(t)), position(R.end(t))
-            for k in R.atoms(t):
-                if last - first <= most:
-                    place = place_in_run(keys, first, last, position(k))
-                    sorted_[place] = keys[k]
-                    order[place] = k
-
-    return sort_short
-
-
-@functools.cache
 def merging(descending: bool, position: Any) -> Any:
     """Make the kernel that sorts lists of any length. position: the integers in which places are computed."""
     comes, place_in_run = comparing(descending), placing(descending)

@@ -50,15 +50,16 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
 
     @ev.kernel
     def merge(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found):
-        """E: the items. found[item]: how many elements of the first run come before the item's part of the merged one.
+        """done: (1,), how many passes there were, counted here, so that a call is as the one before. E: the items.
 
+        found[item]: how many elements of the first run come before the item's part of the merged one.
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
-        runs = P(1) << P(done)
         for item in E.tiles():
+            runs = P(1) << P(done[0])
             t, part = lists[item], parts[item]
             first, stop = offsets[t], offsets[t + 1]
-            left = remaining(first, stop, room, done)
+            left = remaining(first, stop, room, done[0])
             if left > 0:
                 begin, middle, end = runs_around(first, stop, part, room, runs)
                 at = first + part * room - begin
@@ -70,9 +71,10 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                     low, high = half + 1 if x <= y else low, high if x <= y else half
                 found[item] = low
         for item in B.items():
+            runs = P(1) << P(done[0])
             t, part = lists[item], parts[item]
             first, stop = offsets[t], offsets[t + 1]
-            left = remaining(first, stop, room, done)
+            left = remaining(first, stop, room, done[0])
             if left > 0:
                 begin, middle, end = runs_around(first, stop, part, room, runs)
                 to = first + part * room
@@ -117,5 +119,6 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                             else:
                                 spare[ev.distinct(to + place)] = code
                                 spare_order[ev.distinct(to + place)] = where
+        done[0] += 1
 
     return merge
