@@ -47,6 +47,11 @@ def test_rows_and_axes_of_whole_words(case: str, width: int, known: int) -> None
     assert found.known == sum(1 << place for bit, place in bits.items() if known & bit)
 
 
+@pytest.mark.parametrize(("width", "known"), [(33, 1), (40, 1), (41, 0)])
+def test_axes_of_single_columns_in_one_round(width: int, known: int) -> None:
+    assert made("sddmm", width, ev.GroupMapped(8, items=4, lanes=8, vector=5))[1].known == known
+
+
 @pytest.mark.parametrize("case", ["spmm", "sddmm", "keyed"])
 def test_rows_that_are_not_aligned_are_none(case: str) -> None:
     assert made(case, 8)[1].known

@@ -123,7 +123,9 @@ class Both(Inside):
                 self.atoms()
             writer.lines[-1] += ";"
             one = " && ".join(f"{self.axis}.in_one_round({x.count})" for x in self.along.values())
-            one = self.asked_for_one_round(one, self.outer.width(), self.outer.words_in())
+            width = self.outer.width()
+            if width > 1:
+                one = self.asked_for_one_round(one, width, self.outer.words_in())
             writer.line(f"if (!width.apart && ({one})) {run}(width, ev::constant<1>());")
             writer.line(f"else {run}(width, ev::constant<2>());")
         self.bound()

@@ -158,14 +158,13 @@ class Inside:
         dense = self.writer.dense
         assert dense is not None
         held += dense.beside
-        self.writer.hold(next((n for most, n in fits if held <= most), fewest))
+        if dense.owned or self.width() > 1:
+            self.writer.hold(next((n for most, n in fits if held <= most), fewest))
 
     def asked_for_one_round(self, condition: str, width: int, arrays: Iterable[ir.Array]) -> str:
-        """Return when a team takes axes of words in one round: under this condition, if the host cannot tell."""
+        """Return when a team takes axes in one round, of words: under this condition, if the host cannot tell."""
         dense = self.writer.dense
         assert dense is not None
-        if width == 1:
-            return condition
         lengths = tuple(x.loop.stop for x in self.along.values())
         fact = Words(width, tuple(arrays), lengths, dense.lanes * dense.vector)
         return self.writer.facts.asked(condition, fact, f"{self.axis}.lanes == {dense.lanes}")
@@ -188,7 +187,8 @@ class Inside:
             fact = Words(width, tuple(arrays), lengths)
             call(self.writer.facts.asked(fits, fact), words, 2)
         elif counts and arrays:
-            call(f"{one} && {loops[0].fit(1, arrays)}", "ev::filled", 1)
+            fits = self.asked_for_one_round(f"{one} && {loops[0].fit(1, arrays)}", 1, arrays)
+            call(fits, "ev::filled", 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:

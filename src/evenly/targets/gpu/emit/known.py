@@ -25,7 +25,7 @@ UNKNOWN = ("#ifndef EV_KNOWN", "#define EV_KNOWN 0", "#endif")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A fact: rows and axes consist of words of `width` columns, which are aligned.
+    """A fact: rows and axes consist of words of `width` columns, which are aligned, and rows are short (dense.cuh).
 
     arrays: whose last axis these rows are. counts: the lengths of axes. most: so many columns they have at most, and
     one at least; 0: any number.
