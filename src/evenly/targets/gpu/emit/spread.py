@@ -199,7 +199,8 @@ class Spread(Columns):
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
         held = self.held_at_once(s)
         threads = next((n for most, n in FITS[self.dense.folds :] if held <= most), 0)
-        self.writer.hold(threads)
+        # Tiles of very different lengths lie all over memory: more threads would take L2 from each other.
+        self.writer.hold(threads if self.dense.owned else min(threads, FITS[-1][1]))
         if not (threads and self.dense.owned):
             self.writer.heavy = True
 
