@@ -4,7 +4,8 @@
                               [--schedule "ev.GroupMapped(8, lanes=8, vector=4)"]... [--csv FILE]
 
 Needs a GPU and CuPy. `evenly bench linalg` compares `auto` with other libraries; this adds schedules to the
-same rounds. Without --schedule, those are the grid below.
+same rounds. --schedule is an expression, or the name of a schedule. Without it, the schedules are those of the
+grid below; `--schedule auto` leaves them out, and adds none.
 """
 
 from __future__ import annotations
@@ -64,12 +65,17 @@ def split(columns: int) -> list[Any]:
     return found
 
 
-def under(product: Product, schedules: list[Any], skewed: bool) -> Product:
-    """The same product with more contenders: ours under these schedules, or else those of the grid."""
+def schedule_of(text: str) -> Any:
+    """A schedule by its name, or by an expression that makes it."""
+    return text if text.isidentifier() else eval(text, {"ev": ev})
+
+
+def under(product: Product, schedules: list[Any] | None, skewed: bool) -> Product:
+    """The same product with more contenders: ours under these schedules; None: under those of the grid."""
 
     def contenders(case: Case) -> Any:
         yield from product.contenders(case)
-        for schedule in schedules or grid(case.width, skewed):
+        for schedule in grid(case.width, skewed) if schedules is None else schedules:
             yield Contender(str(schedule), OURS, case.place.clock, planned(product, case, schedule))
 
     return Product(product.generated, contenders, product.checked, product.moved)
@@ -90,11 +96,17 @@ def main() -> None:
     parser.add_argument("--columns", default="8,32,128")
     parser.add_argument("--matrices", default=",".join(matrices.DENSE))
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--schedule", action="append", default=[])
+    parser.add_argument(
+        "--schedule",
+        action="append",
+        help='"auto", another name, or as "ev.ThreadMapped(vector=4)"',
+    )
     parser.add_argument("--csv")
     parser.add_argument("--most", type=int, default=100, help="how many of the fastest to print")
     given = parser.parse_args()
-    schedules = [eval(s, {"ev": ev}) for s in given.schedule]
+    named = [schedule_of(s) for s in given.schedule or []]
+    # `auto` is among the product's own contenders.
+    schedules = [s for s in named if s != "auto"] if given.schedule else None
     recorder = Recorder(given.csv, LinalgRow) if given.csv else None
     place, product = GpuBench(), PRODUCTS[given.product]
     with place.active():

@@ -285,6 +285,15 @@ def test_lanes_inside_of_lanes_around_a_pass_are_walked_once_for_all_of_these(na
     assert not re.findall(r"ev::load_word\(.*\ba_V\.data", code.source)
 
 
+@pytest.mark.parametrize("case", ["sddmm", "keyed", "stored_inside"])
+def test_lanes_tell_each_other_of_many_atoms_through_memory(case: str) -> None:
+    """Numbers of the atoms, products and factors. Tiles end anywhere in a batch."""
+    matrix = matrices(np.float32)["empty in the middle"]
+    for seed, (size, items, lanes) in enumerate([(8, 8, 8), (16, 9, 4)]):
+        schedule = ev.GroupMapped(size, 64, items=items, lanes=lanes, vector=4)
+        check(case, matrix, 8, np.float32, on_simt(case, schedule, seed=seed))
+
+
 def test_a_reduction_by_a_key_takes_a_batch_of_atoms_at_once() -> None:
     """Each lane has keys of its own; all lanes find the best one, and tell each other factors. Sums are scaled once."""
     matrix = equal_rows(5, 7, 20)

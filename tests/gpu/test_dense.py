@@ -61,3 +61,26 @@ def test_the_same_bits_in_every_run() -> None:
             CASES["spmm"].kernel[ALONG[name]](A, X, Y)
             seen.add(Y.tobytes())
         assert len(seen) == 1, name
+
+
+@pytest.mark.parametrize("case", ["spmm", "sddmm", "stored_inside"])
+@pytest.mark.parametrize("schedule", ["group 8", "lrb", "merge"])
+def test_what_the_host_knows_of_rows_holds_for_one_call_alone(case: str, schedule: str) -> None:
+    """Code for aligned words is not taken for the next call, whose rows are none."""
+    matrix, kernel = matrices(np.float32)["power law"], CASES[case].kernel[ALONG[schedule]]
+    for width, first in (8, 0), (8, 1), (7, 0), (8, 0), (8, 1):
+        wanted = CASES[case].arguments(ev.csr(matrix), matrix, width, np.float32)
+        CASES[case].kernel["thread_mapped"].on("cpu")(*wanted)
+        A, *rest = CASES[case].arguments(ev.csr(matrix), matrix, width, np.float32)
+        given = [from_element(a, first) if isinstance(a, np.ndarray) else a for a in rest]
+        kernel.on("cuda")(A.to("cuda"), *given)
+        for i in CASES[case].outputs:
+            np.testing.assert_array_equal(given[i - 1].get(), wanted[i])
+
+
+def from_element(array: np.ndarray, first: int) -> Any:
+    """Copy an array to the GPU, so many elements after where memory begins."""
+    memory = cupy.zeros(array.size + first, array.dtype)
+    made = memory[first:].reshape(array.shape)
+    made.set(array)
+    return made

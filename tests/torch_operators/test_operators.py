@@ -98,6 +98,16 @@ def test_both_gradients_of_a_product_come_of_two_kernels() -> None:
         assert kernels.spmm_gradients not in kernels_of(problem.pattern.T)
 
 
+@pytest.mark.parametrize(("values_apart", "kernels_of_both"), [(1 << 20, 1), (1 << 21, 0)])
+def test_values_all_over_a_cache_take_two_kernels(
+    values_apart: int, kernels_of_both: int, in_one_round: None
+) -> None:
+    problem = Problem("unsorted columns", wide=4)
+    problem.pattern.T._structure.reach = values_apart  # of 8 bytes each
+    check_gradients(problem)
+    assert (kernels.spmm_gradients in kernels_of(problem.pattern.T)) == kernels_of_both
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_gradients_of_both_gradients(dtype: str, in_one_round: None) -> None:
     problem = Problem("duplicates", dtype=dtype, wide=4)

@@ -1,5 +1,8 @@
 // spmm, GroupMapped(size=16, block=256, flatten=False, items=4, run=1, lanes=8, vector=4). Rewritten by `python -m tests.golden`.
 
+#ifndef EV_KNOWN
+#define EV_KNOWN 0
+#endif
 using pos = int;
 
 struct grid_value {};
@@ -98,7 +101,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
             }
           }
         };
-        if (ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
+        if ((EV_KNOWN >> 0 & 1) || ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
         else
         if (v_i_count >= 4 && ev::same_banks<4>(a_X_extent1) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::adjacent());
         else

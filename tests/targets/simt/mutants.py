@@ -200,13 +200,34 @@ def along_split(schedule: Any, matrix: Any = LONG, **how: Any) -> None:
     run_kernel("spmm", schedule(block=64, items=3, lanes=2, vector=2), matrix, **how)
 
 
-def inside(size: int = 8) -> None:
-    """Threads of an atom that reduce its lanes, in teams of so many."""
+def inside(size: int = 8, items: int = 4, columns: int = 9) -> None:
+    """Threads of an atom that reduce its lanes, in teams of so many, for so many atoms at once."""
     A = ev.csr(rows([70, 0, 3, 150, 48, 1]))
-    x = np.ones((6, 9), np.float32)
-    z = np.ones((A.num_columns, 9), np.float32)
+    x = np.ones((6, columns), np.float32)
+    z = np.ones((A.num_columns, columns), np.float32)
     kernel = type(sddmm)(sddmm.function)
-    kernel[ev.GroupMapped(size, block=64, lanes=4, vector=2)].on("simt")(A, x, z, np.empty(272))
+    schedule = ev.GroupMapped(size, block=64, items=items, lanes=4, vector=2)
+    kernel[schedule].on("simt")(A, x, z, np.empty(272))
+
+
+@ev.kernel
+def weighed_places(A, V, weights, at, out):
+    for row in A.tiles():
+        for j in ev.lanes(V.shape[1]):
+            total = 0
+            for k in A.atoms(row):
+                dot = sum(V[A.column(k), i] for i in ev.lanes(V.shape[1]))
+                total += weights[at[k]] * V[A.column(k), j] + dot - dot
+            out[row, j] = total
+
+
+def told_again() -> None:
+    """Lanes that tell each other places of weights and then ids of columns, which are of the same type."""
+    A = ev.csr(rows([70, 0, 3]))
+    V = np.ones((A.num_columns, 8), np.int32)
+    weights, at = np.ones(73, np.int32), np.arange(73, dtype=np.int32)
+    schedule = ev.GroupMapped(8, block=64, items=8, lanes=4, vector=2)
+    weighed_places.copy()[schedule].on("simt")(A, V, weights, at, np.empty((3, 8), np.int32))
 
 
 def apart(schedule: Any) -> None:

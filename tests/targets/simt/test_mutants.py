@@ -64,6 +64,8 @@ group_48: Run = functools.partial(programs.group, 48)
 along: Run = programs.along
 inside: Run = programs.inside
 inside_warps: Run = functools.partial(programs.inside, 32)
+told_again: Run = programs.told_again
+inside_many: Run = functools.partial(programs.inside, items=8, columns=8)
 split_along: Run = functools.partial(programs.along_split, ev.MergePath)
 split_along_stored: Run = functools.partial(split_along, stored=True)
 split_along_atoms: Run = functools.partial(programs.along_split, ev.NonzeroSplit)
@@ -122,7 +124,7 @@ PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "told": told, "told to blocks": told_to_blocks, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
-    "along": along, "inside": inside, "inside, warps": inside_warps, "split, along": split_along, "split, along, stored": split_along_stored,
+    "along": along, "inside": inside, "inside, warps": inside_warps, "inside, many atoms": inside_many, "told again": told_again, "split, along": split_along, "split, along, stored": split_along_stored,
     "split, along, by atoms": split_along_atoms, "split, apart": split_apart, "split, apart, by atoms": split_apart_atoms,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
@@ -141,6 +143,7 @@ PROGRAMS = {
 SYNCS: dict[str, tuple[Run, ...]] = {
     "blocks.cuh": (team, team, fold, told_to_blocks),
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
+    "dense.cuh": (told_again, inside_many),
     "dynamic.cuh": (chunks_by_group,),
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
@@ -163,6 +166,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
+    "dense.cuh": (inside_many,),
     "dynamic.cuh": (chunks_by_group,),
     "exchange.cuh": (exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64),

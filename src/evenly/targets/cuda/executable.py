@@ -81,7 +81,7 @@ class CudaExecutable(Executable):
         self.lengths = None if lengths is None else CudaExecutable(lengths.phases, *given)
         self.remembers = self.lengths is None
         self.program = Program(phases, schedule, layouts, wide)
-        self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
+        self._loaded: dict[tuple[str, int, int], tuple[Any, bytes, Any]] = {}
         self._lock = threading.Lock()
         self._own_memory()
 
@@ -216,7 +216,8 @@ class CudaExecutable(Executable):
     def _launch(
         self, step: Step, binding: Binding, scratch: Scratch | None, held: LaunchMemory, device: Any
     ) -> Launch:
-        kernel, partition = step.kernel, held.stored.get(step.phase.path)
+        kernel = step.kernel.for_arguments(binding)
+        partition = held.stored.get(step.phase.path)
         loaded, code = self._load(kernel, device)
         at = Addresses(address(held.scratch), address(held.cells), address(partition))
         arguments = self.program.arguments(step, binding, scratch, at)
@@ -236,7 +237,7 @@ class CudaExecutable(Executable):
 
     def _load(self, kernel: KernelCode, device: Any) -> tuple[Any, bytes]:
         """Return a kernel on this device, and its machine code. It is compiled and loaded once."""
-        key = kernel.name, device.device_id
+        key = kernel.name, kernel.known, device.device_id
         with self._lock:
             if key not in self._loaded:
                 cc = device.compute_capability

@@ -174,6 +174,7 @@ template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
   static constexpr bool in_one_block = true;  // false for a team of several blocks (blocks.cuh)
+  static constexpr int in_block = T;  // threads of a block
   static constexpr bool in_warp = G <= 32;
   static constexpr bool in_step = Converged && G > 1 && G < 32;  // with the other groups of its warp
   static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // per group
@@ -346,6 +347,7 @@ private:
 // run one after the other.
 template <int T> struct crowd {
   static constexpr bool in_step = false;
+  static constexpr int in_block = T;
   static EV_DEVICE bool walks() { return true; }
   EV_DEVICE int rank() const { return block_rank() * T + thread_rank(); }
   EV_DEVICE int size() const { return block_count() * T; }

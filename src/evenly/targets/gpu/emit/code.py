@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from evenly.arguments import Binding
 from evenly.gpus.gpu import Gpu
 from evenly.language import ir
 from evenly.language.diagnostics import Location
 from evenly.schedules.contract import Sizes
 
 from ..sizing import Sizing
+from .known import Words, known
 from .parameters import Parameter
 
 Counted = Literal["tiles", "items", "work"]
@@ -24,7 +26,8 @@ class KernelCode:
     grid: the name of its grid in the phase's `Sizing`. origins: for each line of the source, the line of Python that it
     was made from; None for a line that only the engine needs. carveout: the percentage of on-chip memory that should be
     shared memory rather than L1 cache; -1: the driver decides. cooperative: whether its blocks wait for each other, so
-    that all of them have to run at once.
+    that all of them have to run at once. facts: what it asks for of which the host may know the answer (known.py).
+    known: the answers that its source is compiled for: a bit for each.
     """
 
     name: str
@@ -35,6 +38,16 @@ class KernelCode:
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
     carveout: int = -1
     cooperative: bool = False
+    facts: tuple[Words, ...] = ()
+    known: int = 0
+
+    def for_arguments(self, binding: Binding) -> KernelCode:
+        """Return the kernel for what the host knows of these arguments."""
+        found = known(self.facts, binding)
+        if not found:
+            return self
+        source = f"#define EV_KNOWN {found}\n{self.source}"
+        return replace(self, source=source, origins=(None, *self.origins), known=found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from evenly.language.dense import side_by_side
 from evenly.language.types import POS
 
 from .expressions import ctype
+from .known import Words
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -42,7 +43,10 @@ class Columns:
         """
         line, arrays = self.writer.line, list(arrays)
         if width > 1:
-            line(f"if ({self.fit(width, arrays, *counts)}) {body}(ev::constant<{width}>());")
+            fits = self.writer.facts.asked(
+                self.fit(width, arrays, *counts), Words(width, tuple(arrays), self.lengths())
+            )
+            line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line("else")
         single = (
             bool(arrays) and len(counts) == 1
@@ -56,6 +60,10 @@ class Columns:
             line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
             line("else")
         line(f"{body}(ev::constant<1>());")
+
+    def lengths(self) -> tuple[ir.Expr, ...]:
+        """Return the lengths of axes that have to consist of words."""
+        return (self.loop.stop,)
 
     @property
     def some_apart(self) -> bool:

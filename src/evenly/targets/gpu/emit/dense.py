@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .owner import Owner
 
 
+TEAMS = 8  # registers of an engine that hands out tiles, beside those of a tile's code
+
+
 @dataclass(frozen=True, slots=True)
 class Dense:
     """How a team lies along a dense axis: `lanes` of its threads, each with `vector` columns at a time.
@@ -35,6 +38,11 @@ class Dense:
     def along(self) -> str:
         """The team along the axis, as C++ text."""
         return f"ev::along<{self.lanes}, {self.vector}>(team)"
+
+    @property
+    def beside(self) -> int:
+        """The registers that a thread needs beside those of a tile's code."""
+        return 0 if self.owned else TEAMS
 
 
 def dense_of(schedule: Any, phase: Owned, size: int, owned: bool = False) -> Dense | None:

@@ -92,6 +92,9 @@ class Both(Inside):
             x.count_beforehand()
         return [x.count for x in self.along.values()]
 
+    def lengths(self) -> tuple[ir.Expr, ...]:
+        return tuple(x.loop.stop for x in self.along.values())
+
     def words_in(self) -> list[ir.Array]:
         inside = (a for x in self.along.values() for a in x.words_in())
         return list(dict.fromkeys((*inside, *(e.array for e in self.column_words()))))
@@ -120,7 +123,10 @@ class Both(Inside):
                 self.atoms()
             writer.lines[-1] += ";"
             one = " && ".join(f"{self.axis}.in_one_round({x.count})" for x in self.along.values())
-            writer.line(f"if (!width.apart && {one}) {run}(width, ev::constant<1>());")
+            width = self.outer.width()
+            if width > 1:
+                one = self.asked_for_one_round(one, width, self.outer.words_in())
+            writer.line(f"if (!width.apart && ({one})) {run}(width, ev::constant<1>());")
             writer.line(f"else {run}(width, ev::constant<2>());")
         self.bound()
 
@@ -150,11 +156,8 @@ class Both(Inside):
 
     def bound(self) -> None:
         """Bound the registers of a thread, so that a multiprocessor holds enough of them."""
-        if not self.outer.dense.owned:
-            return
-        held, fits = self.held(), FITS_DEALT if self.dealt else FITS
-        threads = next((n for most, n in fits if held <= most), FEWEST)
-        self.writer.resident = min(self.writer.resident or threads, threads)
+        held, fits = self.held() + self.outer.dense.beside, FITS_DEALT if self.dealt else FITS
+        self.hold(held, fits, FEWEST)  # which adds them for one axis
 
     def batch(self) -> None:
         """Write the code of some atoms: first what all columns have in common, each statement for all atoms."""

@@ -24,6 +24,7 @@ from evenly.language.schedule_code import whole_tile
 from .along import Along
 from .columns import STEP
 from .expressions import ctype
+from .known import Words
 from .shared_lanes import reduced, stores_apart
 from .statements import fields_of, members
 
@@ -150,10 +151,23 @@ class Inside:
             arrays,
         )
         held = max(x.held(self.at_once) for x in loops)
-        for most, threads in FITS if any(reduced(x.loop) for x in loops) else FITS_MOVED:
-            if held <= most and writer.dense.owned:
-                writer.resident = min(writer.resident or threads, threads)
-                return
+        self.hold(held, FITS if any(reduced(x.loop) for x in loops) else FITS_MOVED)
+
+    def hold(self, held: int, fits: tuple[tuple[int, int], ...], fewest: int = 0) -> None:
+        """Bound the registers of a thread, which has loaded so many at a time."""
+        dense = self.writer.dense
+        assert dense is not None
+        held += dense.beside
+        if dense.owned or self.width() > 1:
+            self.writer.hold(next((n for most, n in fits if held <= most), fewest))
+
+    def asked_for_one_round(self, condition: str, width: int, arrays: Iterable[ir.Array]) -> str:
+        """Return when a team takes axes in one round, of words: under this condition, if the host cannot tell."""
+        dense = self.writer.dense
+        assert dense is not None
+        lengths = tuple(x.loop.stop for x in self.along.values())
+        fact = Words(width, tuple(arrays), lengths, dense.lanes * dense.vector)
+        return self.writer.facts.asked(condition, fact, f"{self.axis}.lanes == {dense.lanes}")
 
     def choose(self, run: str, width: int, fits: str, arrays: Iterable[ir.Array]) -> None:
         """Write the calls: for words, if rows consist of them, and for axes that the team takes in one round."""
@@ -168,10 +182,13 @@ class Inside:
         if width > 1:
             words = f"ev::constant<{width}>"
             if counts:
-                call(f"{fits} && {one}", words, 1)
-            call(fits, words, 2)
+                call(self.asked_for_one_round(f"{fits} && {one}", width, arrays), words, 1)
+            lengths = tuple(x.loop.stop for x in loops if x.known)
+            fact = Words(width, tuple(arrays), lengths)
+            call(self.writer.facts.asked(fits, fact), words, 2)
         elif counts and arrays:
-            call(f"{one} && {loops[0].fit(1, arrays)}", "ev::filled", 1)
+            fits = self.asked_for_one_round(f"{one} && {loops[0].fit(1, arrays)}", 1, arrays)
+            call(fits, "ev::filled", 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:

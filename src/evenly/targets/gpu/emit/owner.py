@@ -22,6 +22,7 @@ from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .kept import Kept, Range
+from .known import Facts
 from .led import RANK, Led, has_arrays
 from .parameters import pointer
 from .running import walk_together
@@ -84,6 +85,8 @@ class Owner(Led):
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
         # resident: the threads that a multiprocessor should hold, if not RESIDENT; 0: nobody says.
         self.short, self.heavy, self.resident = False, False, 0
+        # The same for code that is compiled for what the host knows; the facts.
+        self.resident_known, self.facts = 0, Facts()
         in_warp = 1 < size <= WARP and WARP % size == 0
         self.converged = plain_tiles and in_warp and self._alike()
 
@@ -293,6 +296,18 @@ class Owner(Led):
         if self.heavy or not (self.short or self.resident):
             return 0
         return (self.resident or RESIDENT) // block
+
+    def hold(self, threads: int) -> None:
+        """Bound a thread's registers, so that a multiprocessor holds so many threads. 0: do not.
+
+        An engine that hands out tiles has the code of one for several teams, so it bounds what is compiled for words
+        alone.
+        """
+        assert self.dense is not None
+        if threads and self.dense.owned:
+            self.resident = min(self.resident or threads, threads)
+        elif threads:
+            self.resident_known = min(self.resident_known or threads, threads)
 
     def struct_of(self, s: ir.Pass) -> str:
         """Return the name of the struct of a pass's accumulators."""

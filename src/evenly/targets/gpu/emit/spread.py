@@ -71,6 +71,9 @@ class Spread(Columns):
         return self.both.parted.uniform if self.both else frozenset()
 
     # ---- the loop ----------------------------------------------------------------------------------
+    def lengths(self) -> tuple[ir.Expr, ...]:
+        return (self.loop.stop, *(self.both.lengths() if self.both else ()))
+
     def write(self) -> None:
         line, body = self.writer.line, self.text.unique("spread")
         with self.writer.compound(""):
@@ -195,11 +198,11 @@ class Spread(Columns):
     def bound(self, s: ir.Pass) -> None:
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
         held = self.held_at_once(s)
-        for most, threads in FITS[self.dense.folds :]:
-            if held <= most and self.dense.owned:
-                self.writer.resident = min(self.writer.resident or threads, threads)
-                return
-        self.writer.heavy = True
+        threads = next((n for most, n in FITS[self.dense.folds :] if held <= most), 0)
+        # Tiles of very different lengths lie all over memory: more threads would take L2 from each other.
+        self.writer.hold(threads if self.dense.owned else min(threads, FITS[-1][1]))
+        if not (threads and self.dense.owned):
+            self.writer.heavy = True
 
     def held_at_once(self, s: ir.Pass) -> int:
         """Return the registers for the numbers that a thread holds for a batch, and for its sums."""

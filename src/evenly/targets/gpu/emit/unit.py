@@ -14,6 +14,7 @@ from evenly.language.specs import LayoutSpec
 from .code import KernelCode
 from .contended import contended
 from .expressions import References, Text
+from .known import UNKNOWN, Words
 from .lines import origins
 from .parameters import Parameter, parameters_of, view_lines
 
@@ -64,12 +65,15 @@ class Unit:
         carveout: int = -1,
         always: bool = False,
         cooperative: bool = False,
+        facts: tuple[Words, ...] = (),
+        known_blocks: int = 0,
     ) -> KernelCode:
         """Emit a kernel.
 
         before: lines that precede it. views: whether it begins with a view of each array.
         min_blocks: the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides.
-        carveout, cooperative: see KernelCode. always: whether it runs even after the last round (see `running`).
+        known_blocks: the same if the host knows one of the `facts`.
+        carveout, cooperative, facts: see KernelCode. always: whether it runs even after the last round (see `running`).
         """
         parameters = [*parameters_of(references, self.written), *extra]
         guard = []
@@ -80,12 +84,16 @@ class Unit:
         shown = view_lines(references, self.written) if views else []
         if cooperative:
             min_blocks = together(block)
+        least = f", {min_blocks}" if min_blocks else ""
+        if facts and known_blocks > min_blocks:
+            least = f", EV_KNOWN ? {known_blocks} : {min_blocks}"
         lines = [
+            *(UNKNOWN if facts else ()),
             self.position_type,
             "",
             *before,
             "",
-            f"EV_KERNEL({block}{f', {min_blocks}' if min_blocks else ''}) {name}({_wrapped(declared)}) {{",
+            f"EV_KERNEL({block}{least}) {name}({_wrapped(declared)}) {{",
             *guard,
             *shown,
             *body,
@@ -93,7 +101,7 @@ class Unit:
         ]
         source = "\n".join(lines) + "\n"
         given = name, source, block, grid, tuple(parameters), origins(lines), carveout, cooperative
-        return KernelCode(*given)
+        return KernelCode(*given, facts=facts)
 
 
 def _wrapped(items: list[str]) -> str:

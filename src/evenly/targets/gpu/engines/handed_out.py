@@ -137,4 +137,10 @@ class HandedOut:
         extra = [*self.totals.parameters, *(several.parameters if several else []), *parameters]
         given = name, block, "tiles", references, before, self.writer.lines, extra
         least = self.writer.min_blocks(block) or self.resident // block
-        return self.unit.kernel(*given, min_blocks=least, cooperative=several is not None)
+        return self.unit.kernel(
+            *given,
+            min_blocks=least,
+            cooperative=several is not None,
+            facts=tuple(self.writer.facts.found),
+            known_blocks=self.writer.resident_known // block,
+        )

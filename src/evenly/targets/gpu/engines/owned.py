@@ -86,6 +86,7 @@ class OwnedEngine(Engine):
             [*totals.parameters, *(several.parameters if several else [])],
             min_blocks=writer.min_blocks(schedule.block),
             cooperative=several is not None,
+            facts=tuple(writer.facts.found),
         )
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))

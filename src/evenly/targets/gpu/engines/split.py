@@ -216,6 +216,7 @@ class SplitKernels:
                 [*self.carries(), *self.more(), *self.engine.parameters_of(self)],
                 min_blocks=schedule.min_blocks or self.spread.min_blocks(schedule.block),
                 carveout=getattr(schedule, "carveout", -1),
+                facts=tuple(self.spread.writer.facts.found),
             )  # fmt: skip
         join = joint(self.folds, self.meets, "ev::block_count()" if self.lane else "")
         partial_totals = totals.partials("lane * (pos)all_blocks" if self.lane else "")

@@ -155,7 +155,7 @@ template <class T> T load_once(const T* p) { return *p; }
 template <class T> void load_pair_once(const T* p, T& first, T& second) { first = p[0], second = p[1]; }
 
 // These make the same accesses as on the GPU.
-template <int N, class T> void load_run(const T* p, T* to) {
+template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
   constexpr int size = N * (int)sizeof(T), each = size < 16 ? size : 16;
   static_assert(size % each == 0, "whole words");
   typedef char word __attribute__((vector_size(each), may_alias));
@@ -164,8 +164,8 @@ template <int N, class T> void load_run(const T* p, T* to) {
     __builtin_memcpy((char*)to + k * each, &bytes, each);
   }
 }
-template <int N, class T> void load_again(const T* p, T* to) { load_run<N>(p, to); }
-template <int N, class T> void store_run(T* p, const T* from) {
+template <int N, class T> EV_DEVICE void load_again(const T* p, T* to) { load_run<N>(p, to); }
+template <int N, class T> EV_DEVICE void store_run(T* p, const T* from) {
   constexpr int size = N * (int)sizeof(T), each = size < 16 ? size : 16;
   static_assert(size % each == 0, "whole words");
   typedef char word __attribute__((vector_size(each), may_alias));
