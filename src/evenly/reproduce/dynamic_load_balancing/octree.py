@@ -38,7 +38,6 @@ def added(a, b):
 @ev.kernel
 def octree(T, x, y, z, order, moved, octants):
     for t in T.tiles():
-        octants.append(T.begin(t), T.end(t), T.depth(t), T.x(t), T.y(t), T.z(t), T.half(t))
         counts = ev.local(8, np.int32)
         for k in T.atoms(t):
             p = order[k]
@@ -72,10 +71,9 @@ def octree(T, x, y, z, order, moved, octants):
                 cx = T.x(t) + (half if o & 1 else -half)
                 cy = T.y(t) + (half if o & 2 else -half)
                 cz = T.z(t) + (half if o & 4 else -half)
+                octants.append(begin, end, depth, cx, cy, cz, half)
                 if end - begin > LEAF and depth < DEEPEST:
                     T.push(begin, end, depth, cx, cy, cz, half)
-                else:
-                    octants.append(begin, end, depth, cx, cy, cz, half)
 
 
 @ev.kernel

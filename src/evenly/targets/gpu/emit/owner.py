@@ -36,6 +36,7 @@ from .statements import fields_of, given_loop, members, position, range_head, va
 # needs, up to 64. That is enough for batches of some numbers (`batches.IN_FLIGHT`). If there were more, or wider ones,
 # some would spill.
 RESIDENT = 1024
+AT_ONCE = 8  # items of an array that are reduced together (reduce_items in device/group.cuh)
 
 
 class Owner(Led):
@@ -320,11 +321,9 @@ class Owner(Led):
     def reduce_array(self, acc: ir.Accumulator) -> None:
         (array,) = acc.fields
         element = replace(acc, fields=(ir.Var("element", array.type),))
-        (member,) = members(element.fields).values()
-        struct, i = self.struct("element_value", (element,)), self.text.unique("element")
-        item = f"{self.text.var(array)}[{i}]"
-        with self.compound(f"for (int {i} = 0; {i} < {array.length}; ++{i})"):
-            self.simple(f"{item} = team.reduce({struct}{{{item}}}).{member}")
+        if self.several:
+            self.several.reduces((element,) * min(array.length, AT_ONCE))
+        self.line(f"ev::reduce_items<{self.struct('element_value', (element,))}>(team, {self.text.var(array)});")
 
     def reduce_numbers(self, s: ir.Pass, numbers: tuple[ir.Accumulator, ...]) -> None:
         named, struct = members(fields_of(numbers)), self.struct_of(s)

@@ -33,7 +33,7 @@ def walk_together(w: Owner, s: ir.Pass, begin: str, end: str, width: str) -> Non
         t.names.update({v: f"{before}.{m}" for v, m in fields.items()})
         w.declared.update(fields)
         with w.compound(inside):
-            w.block(given(s))
+            w.block(given(s, code.body))
         for v in fields:  # the same pass may be written for a thread alone, too
             t.names.pop(v)
 
