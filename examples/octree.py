@@ -212,8 +212,8 @@ def tube(n, seed=0):
 def build(x, y, z, levels=3, schedule="auto", target="auto"):
     """Make the octree of points in the unit cube, whose first levels are a sort of all particles.
 
-    Return the octants of these levels, rows with FIELDS; an output with those that tasks have made, in any order; and the
-    particles in the order of their leaves.
+    Return the octants of these levels, rows with FIELDS; an output with those that tasks have made, in any order; and
+    the particles in the order of their leaves.
     """
     n = len(x)
     x, y, z, cells, begins = sorted_by_cell(x, y, z, levels)

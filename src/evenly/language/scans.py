@@ -56,13 +56,26 @@ def contributions(p: ir.Pass) -> ir.Inline:
     return ir.Inline((p.atom,), body, tuple(values))
 
 
+def read_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:
+    """Return what `known`, the code of `contributions`, reads from memory into variables that are set once."""
+
+    def reads(s: ir.Assign) -> bool:
+        return any(isinstance(e, ir.Element) for e in walk.subexpressions(s.value))
+
+    return tuple(s for s in set_once(p, known) if reads(s))
+
+
+def set_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:
+    changes = Counter(v for s in walk.statements(p.body) for v in walk.assigned(s))
+    return tuple(s for s in known if isinstance(s, ir.Assign) and changes[s.var] == 1)
+
+
 def given(p: ir.Pass, known: ir.Block = ()) -> ir.Block:
     """Return the body of a pass for processors that know the running values before the atom: those in the fields.
 
-    known: what has run for the same atom, as `contributions` gives it. Variables that it has set are not computed again.
+    known: code of `contributions` that has run for the same atom. Variables that it has set are not computed again.
     """
-    changes = Counter(v for s in walk.statements(p.body) for v in walk.assigned(s))
-    once = [s for s in known if isinstance(s, ir.Assign) and changes[s.var] == 1]
+    once = set_once(p, known)
     body = tuple(s for s in p.body if s not in once)
 
     def step(s: ir.Stmt) -> ir.Block | None:

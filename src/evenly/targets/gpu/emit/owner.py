@@ -323,7 +323,9 @@ class Owner(Led):
         element = replace(acc, fields=(ir.Var("element", array.type),))
         if self.several:
             self.several.reduces((element,) * min(array.length, AT_ONCE))
-        self.line(f"ev::reduce_items<{self.struct('element_value', (element,))}>(team, {self.text.var(array)});")
+        self.line(
+            f"ev::reduce_items<{self.struct('element_value', (element,))}>(team, {self.text.var(array)});"
+        )
 
     def reduce_numbers(self, s: ir.Pass, numbers: tuple[ir.Accumulator, ...]) -> None:
         named, struct = members(fields_of(numbers)), self.struct_of(s)
