@@ -17,7 +17,7 @@ from evenly.schedules.contract import ceil_div
 from evenly.schedules.group_mapped import groups_in_block
 
 from ..experiment import Site
-from .octree import DEEPEST, FIELDS, LEAF, Tree, octants_above, octree, tasks_of, tree
+from .octree import DEEPEST, FIELDS, LEAF, Tree, octree, root, tree
 from .particles import DISTRIBUTIONS
 
 BLOCKING, LOCK_FREE, STEALING, STATIC = "blocking", "lock-free", "stealing", "static"
@@ -86,16 +86,11 @@ def problem(site: Site, distribution: str, n: int) -> Problem:
         x, y, z = (xp.asarray(np.ascontiguousarray(column)) for column in points.T)
         order, moved = xp.zeros(n, np.int32), xp.zeros(n, np.int32)
         octants = ev.output(tuple(FIELDS.values()), capacity=n + found.tasks, like=x)
-        arguments = root(n, x), x, y, z, order, moved, octants
+        arguments = root(n, n // (LEAF + 1) + 1024, x), x, y, z, order, moved, octants
         return Problem(arguments, found, xp.asarray(np.arange(n, dtype=np.int32)))
 
     found: Problem = site.once(("problem", distribution, n), make)
     return found
-
-
-def root(n: int, like: Any) -> Any:
-    """Return the tasks: the unit cube, with n particles."""
-    return tasks_of(octants_above(np.array([0, n]), 0)[0], n // (LEAF + 1) + 1024, like)
 
 
 def schedule(method: str, threads: int, blocks: int) -> Any:
