@@ -182,13 +182,15 @@ private:
   }
 
   // Sends the oldest tasks, one for each group of a taker, to some of those that wait: to more of them if these are many, but
-  // to no more than it can serve at once. If tasks are few cycles long, it keeps half of them, else one for each of its own
-  // groups. Returns how many it sends; `all`: tasks are only kept now.
+  // to no more than it can serve at once. It keeps half of what it has; if tasks take long, a task for each of its own groups.
+  // A taker that is one group runs its tasks one after the other, so it keeps one unless they are few cycles long. Returns
+  // how many it sends; `all`: tasks are only kept now.
   EV_DEVICE int share(int now) {
     int given = 0, n = wanted();
     if (n == all) return all;
     gap = n > 0 ? 1 : gap < longest ? 2 * gap : longest;
-    const int kept = now == quick ? maximum(groups, held / 2) : groups;
+    const bool keeps_one = now == late || (groups == 1 && now == usual);
+    const int kept = keeps_one ? groups : maximum(groups, held / 2);
     for (; n > 0 && held - given > (given == 0 ? 1 : kept); n = wanted()) {
       const int left = held - given, k = minimum(left / 2, (int)groups);
       const int m = maximum(minimum(minimum(1 + n / 16, lanes / k), (left - kept) / k), 1);
