@@ -21,6 +21,7 @@ from .contended import overtakes
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
+from .held import read_first, walk_read_first
 from .kept import Kept, Range
 from .led import RANK, Led, has_arrays
 from .parameters import pointer
@@ -260,10 +261,17 @@ class Owner(Led):
             walk_together(self, s, t.expr(start.left), end, t.expr(step))
         elif self.items > 1 and upward and only_accumulates(s):
             batches(self, s, start, end, step)
+        elif self.size > 1 and self.items > 1 and upward and (body := self.read_first(s)):
+            walk_read_first(self, s, body, (t.expr(start), end, t.expr(step)))
         else:
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
             with self.compound(head):
                 self.block(s.body)
+
+    def read_first(self, s: ir.Pass) -> ir.Block | None:
+        contended = self.text.contended & {a.path for a in walk.arrays_touched(s.body)}
+        plain = not (self.inside or self.kept.of(s) or contended)
+        return read_first(s, self.text.written) if plain else None
 
     def given_atoms(self, s: ir.Pass, over: Over) -> None:
         """Write the loop over what a generator method gives: with a constant step, batches as for a single range."""

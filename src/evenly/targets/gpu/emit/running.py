@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from evenly.language import ir
 from evenly.language.scans import contributions, given, read_once, running
 
-from .expressions import ctype
+from .held import Held
 from .statements import fields_of, identity, members
 
 if TYPE_CHECKING:
@@ -53,28 +51,23 @@ class Together:
         read as the last, so that all of them are read at once: under a condition each would wait for the one before.
         """
         w, t, struct = self.w, self.w.text, self.struct
-        at, item, own, before, kept = map(t.unique, ("at", "item", "own", "before", "kept"))
+        at, item, own, before = map(t.unique, ("at", "item", "own", "before"))
         fields = members(fields_of(self.accumulators))
-        held = {s.var: f"{kept}[{item}].value_{i}" for i, s in enumerate(self.kept)}
         has = f"{at} < {self.end} && team.active()"
-        if held:
-            types = (f"{ctype(v.type)} value_{i};" for i, v in enumerate(held))
-            w.line(f"struct {{ {' '.join(types)} }} {kept}[{n}];")
+        held = Held(w, self.kept, n, item)
         w.line(f"{struct} {own} = {self.start};")
-        with self.each(n, at, item):
+        with held.each(at, f"{self.first} + team.rank() * {n} + {item}"):
             last = f"{at} < {self.end} ? {at} : {self.end} - 1" if n > 1 else at
             w.line(f"const pos {self.name} = {last};")
             with w.compound(f"if ({has})" if n == 1 else ""):
                 given_ = self.contribution(self.code.body)
-                for v, place in held.items():
-                    w.line(f"{place} = {t.var(v)};")
+                held.store()
                 whole = f"{has} ? {given_} : {self.start}" if n > 1 else given_
                 w.line(f"{own} = {struct}::combine({own}, {whole});")
         w.line(f"{struct} {before} = team.scan({own}, {self.total});")
-        with self.each(n, at, item), w.compound(f"if ({has})"):
+        with held.each(at, f"{self.first} + team.rank() * {n} + {item}"), w.compound(f"if ({has})"):
             w.line(f"const pos {self.name} = {at};")
-            for v, place in held.items():
-                w.assign(v, place)
+            held.load()
             given_ = self.contribution(tuple(x for x in self.code.body if x not in self.kept))
             t.names.update({v: f"{before}.{m}" for v, m in fields.items()})
             w.declared.update(fields)
@@ -84,14 +77,6 @@ class Together:
         w.line(f"{self.first} += {n} * {self.width};")
         for v in fields:  # the same pass may be written for a thread alone, too
             t.names.pop(v)
-
-    @contextmanager
-    def each(self, n: int, at: str, item: str) -> Iterator[None]:
-        w = self.w
-        w.line("#pragma unroll")
-        with w.compound(f"for (int {item} = 0; {item} < {n}; ++{item})"):
-            w.line(f"const pos {at} = {self.first} + team.rank() * {n} + {item};")
-            yield
 
     def contribution(self, body: ir.Block) -> str:
         """Write what an atom contributes, and return the variable's name."""
