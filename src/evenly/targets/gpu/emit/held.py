@@ -1,7 +1,7 @@
 """Emit passes whose atoms are read several at a time, before what the pass does with them.
 
-A store may change what is read after it, for all that a compiler knows, so it leaves reads behind stores, where each waits
-for memory anew.
+A store may change what is read after it, for all that a compiler knows, so it leaves reads behind stores, where each
+waits for memory anew.
 """
 
 from __future__ import annotations
@@ -64,9 +64,13 @@ def _apart(s: ir.Stmt) -> Iterator[ir.Stmt]:
     """Yield a statement, after what a store reads in any case."""
     if isinstance(s, ir.Store):
         found = [e for e in always(s.value) if isinstance(e, ir.Element)]
-        names = {e: ir.Var("read", e.type) for e in found}
-        yield from (ir.Assign(v, e, s.at) for e, v in names.items())
-        s = replace(s, value=walk.map_expr(s.value, names.get))
+        inside = {x for e in found for part in walk.parts(e) for x in walk.subexpressions(part)}
+        names: dict[ir.Expr, ir.Expr] = {}
+        for e in found:
+            if e not in inside:
+                v = names[e] = ir.Var("read", e.type)
+                yield ir.Assign(v, e, s.at)
+        s = replace(s, value=walk.map_expr(s.value, lambda e: names.get(e)))
     yield s
 
 
@@ -80,7 +84,9 @@ def walk_read_first(w: Owner, s: ir.Pass, body: ir.Block, over: tuple[str, str, 
         x for x in pure if any(isinstance(e, ir.Element) for e in walk.subexpressions(x.value))
     )
     value = f"{first} + {item} * {width}"
-    with w.compound(f"for (pos {first} = {start}; {first} < {end}; {first} += {w.items} * {width})"):
+    with w.compound(
+        f"for (pos {first} = {start}; {first} < {end}; {first} += {w.items} * {width})"
+    ):
         held = Held(w, reads, w.items, item)
         with held.each(at, value):
             w.line(f"const pos {name} = {at} < {end} ? {at} : {end} - 1;")
