@@ -33,13 +33,10 @@ struct task_set {
   using Task = task;
   static constexpr bool counted = false;
   long long *pool, *pushed;
-  long long waits, at, keeps_at, capacity, spill, spilled;
+  long long waiting, from, to, capacity, spill, spilled;
   task* mail;
   int* flags;
   task* list;
-  EV_DEVICE long long waiting() const { return waits; }
-  EV_DEVICE long long from() const { return at; }
-  EV_DEVICE long long to() const { return keeps_at; }
   EV_DEVICE task load(long long at) const { return list[at]; }
   EV_DEVICE void store(long long at, const task& t) const { list[at] = t; }
 };

@@ -62,7 +62,9 @@ struct task_set {
   static constexpr bool counted = false;
   long long* pool;
   long long* pushed;
-  const long long* walked;
+  long long waiting;
+  long long from;
+  long long to;
   long long capacity;
   long long spill;
   long long spilled;
@@ -73,9 +75,6 @@ struct task_set {
   long long* words;
   ev::out<int> column_0;
   ev::out<int> column_1;
-  EV_DEVICE long long waiting() const { return walked[0]; }
-  EV_DEVICE long long from() const { return walked[1]; }
-  EV_DEVICE long long to() const { return walked[2]; }
   EV_DEVICE task load(long long at) const { return {column_0[at], column_1[at]}; }
   EV_DEVICE void store(long long at, const task& given) const { column_0[at] = given.field_0; column_1[at] = given.field_1; }
 };
@@ -106,7 +105,7 @@ EV_KERNEL(256, 2) halves_1(const float* __restrict__ pa_x,
   if (!*running) return;
   const ev::in<float> a_x(pa_x);
   const ev::out<float> a_y(pa_y);
-  const task_set set{tasks_pool, tasks_pushed, tasks_walked, tasks_capacity, tasks_spill, tasks_firsts + 2 * tasks_capacity, (task*)tasks_made, tasks_reserved, tasks_places, tasks_room, tasks_words, tasks_column_0, tasks_column_1};
+  const task_set set{tasks_pool, tasks_pushed, tasks_walked[0], tasks_walked[1], tasks_walked[2], tasks_capacity, tasks_spill, tasks_firsts + 2 * tasks_capacity, (task*)tasks_made, tasks_reserved, tasks_places, tasks_room, tasks_words, tasks_column_0, tasks_column_1};
   ev::queued_tasks<task_set, ev::lock_free_queue<4, false>, 8, 256, 256, true> tasks(set);
   const auto tile = [&](const auto& team, const task& given, const bool live) {
     int v_begin = given.field_0;

@@ -37,7 +37,7 @@ template <class Set, class Queue, int W> struct task_queue {
       if constexpr (Set::counted) most = maximum(most, now);
     }
   }
-  EV_DEVICE bool all_done() const { return lane_0_finds<W>([&] { return atomic_load(set.pool + unfinished); }) + set.waiting() == 0; }
+  EV_DEVICE bool all_done() const { return lane_0_finds<W>([&] { return atomic_load(set.pool + unfinished); }) + set.waiting == 0; }
 
   // Puts a task of each of the first n lanes. Returns whether this lane has none any more.
   EV_DEVICE bool put(const Task& task, int n) {
@@ -92,7 +92,7 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
     });
   }
 
-  EV_DEVICE void leave() { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting() + queue.most}); }
+  EV_DEVICE void leave() { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most}); }
 
 private:
   task_queue<Set, Queue, lanes> queue;

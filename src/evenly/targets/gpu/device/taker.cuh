@@ -11,10 +11,10 @@
 // What has no room there is kept in a list, for the next round. If that list is too short, all takers put what they have
 // not begun there, and the round ends.
 //
-// Set: the task set. `Task load(place)` and `void store(place, task)` of the lists; `waiting()`, how many tasks wait at first, `from()`,
-// their place, and `to()`, that of those to keep, which are asked for where they are used, since tasks need the registers; and the members
+// Set: the task set. `Task load(place)` and `void store(place, task)` of the lists, and the members
 //     long long* pool;                     // the counters below, all 0 at first
 //     long long* pushed;                   // how many tasks are kept for the next round
+//     long long waiting, from, to;         // the tasks that wait at first, their place, and that of those to keep
 //     long long capacity, spill, spilled;  // of the list to keep tasks in; of what lies beyond; the place of that
 //     static constexpr bool counted;       // whether takers note what they have done
 #pragma once
@@ -179,16 +179,16 @@ protected:
   // Takes some of the tasks that waited at first. Returns how many.
   EV_DEVICE int firsts(Task& task) {
     if (!firsts_left) return 0;
-    const long long at = lane_0_finds<lanes>([&] { return atomic_add(set.pool + firsts_taken, (long long)groups); }), left = set.waiting() - at;
+    const long long at = lane_0_finds<lanes>([&] { return atomic_add(set.pool + firsts_taken, (long long)groups); }), left = set.waiting - at;
     const int k = left < groups ? (int)left : groups;
     firsts_left = k > 0;
-    if (lane_rank() < k) task = set.load(set.from() + at + lane_rank());
+    if (lane_rank() < k) task = set.load(set.from + at + lane_rank());
     return firsts_left ? k : 0;
   }
 
   EV_DEVICE void keep(const Task& task) const {
     const long long place = add_together(set.pushed, 1LL);
-    if (place < set.capacity) set.store(set.to() + place, task);
+    if (place < set.capacity) set.store(set.to + place, task);
     else if (place < set.capacity + set.spill) set.store(set.spilled + place - set.capacity, task);
   }
 };
