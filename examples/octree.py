@@ -46,7 +46,6 @@ def added(a, b):
 @ev.kernel
 def octree(T, x, y, z, order, moved, octants):
     for t in T.tiles():
-        octants.append(T.begin(t), T.end(t), T.depth(t), T.x(t), T.y(t), T.z(t), T.half(t))
         counts = ev.local(8, np.int32)
         for k in T.atoms(t):
             p = order[k]
@@ -80,10 +79,9 @@ def octree(T, x, y, z, order, moved, octants):
                 cx = T.x(t) + (half if o & 1 else -half)
                 cy = T.y(t) + (half if o & 2 else -half)
                 cz = T.z(t) + (half if o & 4 else -half)
+                octants.append(begin, end, depth, cx, cy, cz, half)
                 if end - begin > LEAF and depth < DEEPEST:
                     T.push(begin, end, depth, cx, cy, cz, half)
-                else:
-                    octants.append(begin, end, depth, cx, cy, cz, half)
 
 
 @ev.kernel
@@ -214,8 +212,8 @@ def tube(n, seed=0):
 def build(x, y, z, levels=3, schedule="auto", target="auto"):
     """Make the octree of points in the unit cube, whose first levels are a sort of all particles.
 
-    Return the octants of these levels, rows with FIELDS; an output with the others, in any order; and the particles in
-    the order of their leaves.
+    Return the octants of these levels, rows with FIELDS; an output with those that tasks have made, in any order; and
+    the particles in the order of their leaves.
     """
     n = len(x)
     x, y, z, cells, begins = sorted_by_cell(x, y, z, levels)
@@ -225,7 +223,7 @@ def build(x, y, z, levels=3, schedule="auto", target="auto"):
     order, moved = kit.positions(x, n), kit.empty(x, (n,), np.int32)
     below = ev.output(tuple(FIELDS.values()), capacity=n + 1000, like=x)
     octree[schedule].on(target)(T, x, y, z, order, moved, below)
-    return above[~are_tasks], below, kit.take(cells, order)
+    return above, below, kit.take(cells, order)
 
 
 def main(schedule="auto", target=None, points=None, radius=0.1, queries=50, levels=1):

@@ -51,12 +51,12 @@ def test_the_octree_by_sorting_is_the_sequential_one(name: str) -> None:
         np.testing.assert_array_equal(np.flatnonzero(found.leaf_of == number), np.sort(inside))
 
 
-def test_the_example_shows_the_functions_that_are_measured() -> None:
+def test_the_example_shows_the_kernel_that_is_measured() -> None:
     """One text in two files: a user's whole program, and what is installed with evenly."""
 
     text = Path(measured.__file__).read_text()
-    shared = text[text.index("LEAF, DEEPEST") : text.index("\n\n\nclass Tree")]
-    assert "def octree(" in shared and "def tasks_of(" in shared
+    shared = text[text.index("LEAF, DEEPEST") : text.index("\n\n\ndef root")]
+    assert "def octree(" in shared and "T.push(" in shared
     assert shared in (Path(__file__).parents[2] / "examples" / "octree.py").read_text()
 
 
@@ -202,8 +202,8 @@ def test_claims() -> None:
 
 
 def test_without_room_a_point_is_left_out(site: Site, monkeypatch) -> None:
-    def narrow(n: int, like: Any) -> Any:
-        return measured.tasks_of(np.array([[0, n, 0, 0.5, 0.5, 0.5, 0.5]]), 1, like)
+    def narrow(n: int, capacity: int, like: Any) -> Any:
+        return measured.root(n, 1, like)
 
     monkeypatch.setattr(sweep, "root", narrow)
     found = sweep.measure(site, 2, UNIFORM, 1000, "static", 32, 8)

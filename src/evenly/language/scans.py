@@ -7,6 +7,8 @@ running values before each atom (`given`).
 
 from __future__ import annotations
 
+from collections import Counter
+
 from . import ir, walk
 from .combine import combined
 from .dependence import Dependence
@@ -54,8 +56,27 @@ def contributions(p: ir.Pass) -> ir.Inline:
     return ir.Inline((p.atom,), body, tuple(values))
 
 
-def given(p: ir.Pass) -> ir.Block:
-    """Return the body of a pass for processors that know the running values before the atom: those in the fields."""
+def read_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:
+    """Return what `known`, the code of `contributions`, reads from memory into variables that are set once."""
+
+    def reads(s: ir.Assign) -> bool:
+        return any(isinstance(e, ir.Element) for e in walk.subexpressions(s.value))
+
+    return tuple(s for s in set_once(p, known) if reads(s))
+
+
+def set_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:
+    changes = Counter(v for s in walk.statements(p.body) for v in walk.assigned(s))
+    return tuple(s for s in known if isinstance(s, ir.Assign) and changes[s.var] == 1)
+
+
+def given(p: ir.Pass, known: ir.Block = ()) -> ir.Block:
+    """Return the body of a pass for processors that know the running values before the atom: those in the fields.
+
+    known: code of `contributions` that has run for the same atom. Variables that it has set are not computed again.
+    """
+    once = set_once(p, known)
+    body = tuple(s for s in p.body if s not in once)
 
     def step(s: ir.Stmt) -> ir.Block | None:
         if not isinstance(s, ir.Scan):
@@ -71,7 +92,7 @@ def given(p: ir.Pass) -> ir.Block:
             *(ir.Assign(r, e, s.at) for r, e in zip(s.results, through, strict=True)),
         )
 
-    return walk.rewritten(p.body, step)
+    return walk.rewritten(body, step)
 
 
 # ---- refusals ------------------------------------------------------------------------------------

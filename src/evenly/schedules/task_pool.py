@@ -15,7 +15,8 @@ class TaskPool(Schedule):
     """For kernels with a loop over tasks (`ev.tasks`): persistent blocks run tasks as they are made, in one launch.
 
     size: 1, or up to `block` threads that run a task together and divide its atoms. block: the threads of a block.
-    items: as in ThreadMapped. blocks: the most blocks; 0: half as many as a GPU runs at once.
+    items: as in ThreadMapped. blocks: the most blocks; 0: half as many as a GPU runs at once, or as many as it takes
+    for 16 warps, or groups of several, a multiprocessor.
     counted: whether `T.counts` tells what the warps have done, on a GPU and on `simt`.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few

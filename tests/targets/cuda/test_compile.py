@@ -128,6 +128,28 @@ def test_atoms_are_asked_for_several_at_once(schedule: Any) -> None:
         assert "parts" not in code.source
 
 
+@ev.kernel
+def running_sums(A, z, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            z[k] = ev.scan(A.value(k))
+        for k in A.atoms(row):
+            y[k] = z[k]
+
+
+@pytest.mark.parametrize("schedule", [ev.GroupMapped(64, items=4), ev.BlockMapped(64, items=4)], ids=repr)  # fmt: skip
+def test_a_group_reads_several_atoms_before_it_scans_and_before_it_stores(schedule: Any) -> None:
+    matrix = matrices(np.float32)["power law"]
+    given = ev.csr(matrix), *(np.zeros(matrix.nnz, np.float32) for _ in range(2))
+    (code,) = emitted(running_sums, given, schedule)
+    blocks = [
+        re.findall(r"(ld|shfl|st)\.(?:global|sync)", b) for b in ptx(code.source).split("$L_")
+    ]
+    assert any(b[:5] == [*["ld"] * 4, "shfl"] for b in blocks)
+    # NVRTC leaves the last one where it is used.
+    assert any(b[:3] == ["ld"] * 3 for b in blocks if "shfl" not in b)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "schedule", [ev.ThreadMapped(), ev.GroupMapped(8), ev.GroupMapped(64)], ids=repr

@@ -185,7 +185,7 @@ def flat_rounds(size: int) -> None:
 
 
 def group(size: int, seed: int = 0, case: str = "softmax") -> None:
-    matrix = rows([70, 0, 3, 150, 48, 1])
+    matrix = rows([70, 0, 3, 150, 48, 1, 420])
     run_kernel(case, ev.GroupMapped(size, block=128), matrix, seed=seed)
 
 

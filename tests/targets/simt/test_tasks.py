@@ -38,10 +38,34 @@ def test_all_executions_run_every_task_once_and_end(
         assert sum_[0] == nodes * (nodes + 1) // 2
 
 
+def of_two_lanes(blocks: int) -> tuple[Any, ...]:
+    return tuple(np.zeros(n, t) for n, t in zip((256, 2 * blocks, 2 * blocks, 8, 1), (np.int64, *[np.int32] * 4), strict=True))  # fmt: skip
+
+
+@pytest.mark.parametrize("memory", ["relaxed", "sequential"])
+def test_all_executions_of_mails_that_are_sent_together_end(memory: str) -> None:
+    given = of_two_lanes(2)
+    found = ev.SimtProgram(SOURCE).explore("two_mails", 2, 2, *given, memory=memory)
+    assert found.complete, found.reason
+    assert [(outcome.arrays[2].any(), int(outcome.arrays[4][0])) for outcome in found.outcomes] == [(False, 3)]  # fmt: skip
+
+
+def test_mails_that_are_sent_together_come_to_three_workers() -> None:
+    program = ev.SimtProgram(SOURCE)
+    for seed in range(100):
+        given = of_two_lanes(3)
+        program.launch("two_mails", 3, 2, *given, seed=seed)
+        assert not given[2].any() and given[4][0] == 3
+
+
 def explored(program: ev.SimtProgram) -> None:
     for nodes in (3, 4, 5):
         program.explore("workers", 2, 1, *workers(2, nodes))
     program.explore("workers", 2, 1, *workers(2, 3, 1))
+
+
+def together(program: ev.SimtProgram) -> None:
+    program.explore("two_mails", 2, 2, *of_two_lanes(2))
 
 
 def many_mails(program: ev.SimtProgram) -> None:
@@ -53,6 +77,7 @@ def many_mails(program: ev.SimtProgram) -> None:
 MISTAKES = {
     "a mail is written while the one before it is read": (ACQUIRE, 0, many_mails, "race"),
     "a mail is seen before it is there": (RELEASE, 1, explored, "race"),
+    "one of two mails is seen before it is there": (RELEASE, 1, together, "race"),
     "a task is drawn before one has begun": (RELEASE, 0, explored, "deadlock"),
     "a mail is read before it is seen": (ACQUIRE, 1, explored, "race"),
     "a box is free before its mail is read": (RELEASE, 2, many_mails, "race"),

@@ -4,8 +4,7 @@ Space is divided where there are many particles, until 20 or fewer are in each p
 its particles, a range of `order`. It counts those of its eight children, and moves them together. Children of more
 than 20 become tasks. (Section 5 of the paper.)
 
-The functions above `Tree` are those of examples/octree.py, which shows them with what they are for; a test holds them
-equal.
+The kernel is that of examples/octree.py, a user's whole program, which begins with more tasks; a test holds them equal.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import evenly as ev
-from evenly import kit
 
 LEAF, DEEPEST = 20, 20  # particles in a leaf; a bound on the depth ends equal points
 FIELDS: dict[str, Any] = {
@@ -38,7 +36,6 @@ def added(a, b):
 @ev.kernel
 def octree(T, x, y, z, order, moved, octants):
     for t in T.tiles():
-        octants.append(T.begin(t), T.end(t), T.depth(t), T.x(t), T.y(t), T.z(t), T.half(t))
         counts = ev.local(8, np.int32)
         for k in T.atoms(t):
             p = order[k]
@@ -72,66 +69,16 @@ def octree(T, x, y, z, order, moved, octants):
                 cx = T.x(t) + (half if o & 1 else -half)
                 cy = T.y(t) + (half if o & 2 else -half)
                 cz = T.z(t) + (half if o & 4 else -half)
+                octants.append(begin, end, depth, cx, cy, cz, half)
                 if end - begin > LEAF and depth < DEEPEST:
                     T.push(begin, end, depth, cx, cy, cz, half)
-                else:
-                    octants.append(begin, end, depth, cx, cy, cz, half)
 
 
-@ev.kernel
-def find_cells(E, x, y, z, levels, cells):
-    """The octant of each particle that is `levels` deep: three bits a level."""
-    for i in E.tiles():
-        cell, level, half = 0, 0, 0.5
-        cx, cy, cz = 0.5, 0.5, 0.5
-        while level < levels:
-            o = octant_of(x[i], y[i], z[i], cx, cy, cz)
-            cell, level, half = 8 * cell + o, level + 1, half / 2
-            cx += half if o & 1 else -half
-            cy += half if o & 2 else -half
-            cz += half if o & 4 else -half
-        cells[i] = cell
-
-
-def sorted_by_cell(x, y, z, levels):
-    """Sort particles by the octants that are `levels` deep.
-
-    Return the columns, where the particles were before, and where each octant begins: (8**levels + 1,).
-    """
-    cells = kit.empty(x, (len(x),), np.int32)
-    find_cells(kit.each(len(x)), x, y, z, levels, cells)
-    groups = ev.group_by(cells, 8**levels, check=False)
-    columns = (kit.take(column, groups.order) for column in (x, y, z))
-    return *columns, groups.order, kit.to_numpy(groups.offsets)
-
-
-def octants_above(begins, levels):
-    """Return the octants of `levels` levels and more, and which of them are tasks: those so deep that are no leaves.
-
-    begins: (8**levels + 1,), where the particles of the deepest ones begin, which are sorted.
-    """
-    octants, are_tasks, reached = [], [], np.array([True])
-    centres, half = np.full((1, 3), 0.5), 0.5
-    for depth in range(levels + 1):
-        step = 8 ** (levels - depth)
-        begin, end = begins[:-1:step], begins[step::step]
-        here, divided = reached & (end > begin), reached & (end - begin > LEAF)
-        about = begin, end, np.full(8**depth, depth), *centres.T, np.full(8**depth, half)
-        octants.append(np.column_stack(about)[here])
-        are_tasks.append((divided & (depth == levels))[here])
-        reached, half = np.repeat(divided, 8), half / 2
-        signs = np.where(np.arange(8)[:, None] & [1, 2, 4], 1, -1)
-        centres = (centres[:, None] + signs * half).reshape(-1, 3)
-    return np.concatenate(octants), np.concatenate(are_tasks)
-
-
-def tasks_of(octants, capacity, like):
-    """Return the tasks: octants as `octants_above` returns them, with room for `capacity` at a time beside `like`."""
-    first = np.empty(len(octants), list(FIELDS.items()))
-    for name, column in zip(FIELDS, octants.T, strict=True):
-        first[name] = column
+def root(n, capacity, like):
+    """Return the tasks: the unit cube with n particles, with room for `capacity` tasks at a time beside `like`."""
+    cube = np.array([(0, n, 0, 0.5, 0.5, 0.5, 0.5)], list(FIELDS.items()))
     return ev.tasks(
-        first=first, capacity=capacity, spill=0, atoms=("begin", "end"), like=like, **FIELDS
+        first=cube, capacity=capacity, spill=0, atoms=("begin", "end"), like=like, **FIELDS
     )
 
 

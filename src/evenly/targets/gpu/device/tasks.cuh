@@ -35,7 +35,7 @@ template <class Set, int W, int N> struct task_mail {
   using Task = typename Set::Task;
   const Set& set;
   const unsigned boxes;
-  long long begun = 0;     // takers, when this one looked: in lane 0
+  int begun = 0;           // takers, when this one looked: in lane 0
   long long in_vain = 0;   // how often there was no mail at once
 
   EV_DEVICE task_mail(const Set& s, int takers) : set(s), boxes(2u * (unsigned)takers) {}
@@ -47,17 +47,20 @@ template <class Set, int W, int N> struct task_mail {
     }
   }
 
-  // Sends a task of each of the first n lanes, to a taker that waits or to the next one that will.
-  EV_DEVICE void send(const Task& task, int n) const {
-    const unsigned number = (unsigned)add(mail_numbers, 1), box = number % boxes;
-    while (lane_0_finds<W>([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
+  // Sends m mails of k tasks each, to takers that wait or to the next ones that will: lane i has task i % k of mail i / k. There
+  // are no more mails than boxes. They are numbered by one addition, and wait for their boxes and for memory together.
+  EV_DEVICE void send(const Task& task, int k, int m = 1) const {
+    const int own = lane_rank() % k;
+    const unsigned number = (unsigned)add(mail_numbers, m) + lane_rank() / k, box = number % boxes;
+    const bool sends = lane_rank() < m * k, leads = sends && own == 0;
+    while (leads && atomic_load(set.flags + box) != 0) {}  // the mail before it is read at the moment
     fence<acquire>();
     sync_warp(mask());
-    if (lane_rank() < n) set.mail[(long long)N * box + lane_rank()] = task;
+    if (sends) set.mail[(long long)N * box + own] = task;
     sync_warp(mask());  // with what any of the lanes has stored before
-    if (lane_rank() == 0) {
+    if (leads) {
       fence<release>();
-      atomic_store(set.flags + box, flag(number) + n);
+      atomic_store(set.flags + box, flag(number) + k);
     }
   }
 
@@ -98,7 +101,7 @@ private:
     return lane_0_finds<W>([&] {
       if (n < begun) return 0LL;
       fence<acquire>();
-      begun = atomic_load(set.pool + takers_begun);
+      begun = (int)atomic_load(set.pool + takers_begun);
       return (long long)(n == begun);
     }) != 0;
   }
@@ -138,7 +141,7 @@ private:
   taker_counts counts;
   int until = 1, gap = 1;  // batches until it looks whether mail is wanted, and from then on
   int batches = 0;         // since it has looked
-  long long looked = cycles();
+  unsigned looked = (unsigned)cycles();
 
   // Sees to it that there are tasks, and sends some if that is wanted. Returns whether there are.
   EV_DEVICE bool ready() {
@@ -148,8 +151,8 @@ private:
       const int now = pace();
       at_once = now == quick ? several : 1;
       if (--until > 0 && now != late) return true;
-      const int given = share(now == late);
-      looked = cycles();
+      const int given = share(now);
+      looked = (unsigned)cycles();
       batches = 0;
       until = gap;
       if (given != all) {
@@ -165,8 +168,8 @@ private:
   EV_DEVICE int pace() {
     ++batches;
     return (int)lane_0_finds<lanes>([&] {
-      const long long took = cycles() - looked;
-      return (long long)(took > 20'000 ? late : took < 4'000 * batches ? quick : usual);
+      const unsigned took = (unsigned)cycles() - looked;
+      return (long long)(took > 20'000 ? late : took < 4'000u * batches ? quick : usual);
     });
   }
 
@@ -178,19 +181,22 @@ private:
     });
   }
 
-  // Sends the oldest tasks, one for each group of a taker. In a tree they are large, so one mail is enough until the next look.
-  // If many wait, it sends up to half of what it has, and if tasks take long, all but a task for each of its own groups. Returns how
-  // many it sends; `all`: tasks are only kept now.
-  EV_DEVICE int share(bool is_late) {
+  // Sends the oldest tasks, one for each group of a taker, to some of those that wait: to more of them if these are many, but
+  // to no more than it can serve at once. It keeps half of what it has; if tasks take long, a task for each of its own groups.
+  // A taker that is one group runs its tasks one after the other, so it keeps one unless they are few cycles long. Returns
+  // how many it sends; `all`: tasks are only kept now.
+  EV_DEVICE int share(int now) {
     int given = 0, n = wanted();
     if (n == all) return all;
     gap = n > 0 ? 1 : gap < longest ? 2 * gap : longest;
-    const int kept = is_late ? groups : maximum(groups, held / 2);
+    const bool keeps_one = now == late || (groups == 1 && now == usual);
+    const int kept = keeps_one ? groups : maximum(groups, held / 2);
     for (; n > 0 && held - given > (given == 0 ? 1 : kept); n = wanted()) {
-      const int half = (held - given) / 2, k = half < groups ? half : groups;
-      mail.send(stack()[(bottom + given + lane_rank() % k) & (S - 1)], k);
-      given += k;
-      if (!is_late && n < (int)mail.boxes / 16) break;
+      const int left = held - given, k = minimum(left / 2, (int)groups);
+      const int m = maximum(minimum(minimum(1 + n / 16, lanes / k), (left - kept) / k), 1);
+      mail.send(stack()[(bottom + given + lane_rank() % (m * k)) & (S - 1)], k, m);
+      given += m * k;
+      if (now != late && n < (int)mail.boxes / 16) break;
     }
     return given;
   }
@@ -207,7 +213,7 @@ private:
     if (lane_rank() < held) stack()[(bottom + lane_rank()) & (S - 1)] = task;
     until = gap = 1;
     batches = 0;
-    looked = cycles();
+    looked = (unsigned)cycles();
     sync();
     return held > 0;
   }

@@ -3,7 +3,7 @@
 unit, code, parameters, lines      a program's kernels: what they share, and what they become
 statements, expressions, scopes, unrolled   code that one thread runs
 led, agreed, contended, partial    code that a team runs: its leader's effects, and agreement
-owner, tile_loop, batches, kept, running, shared_lanes   a whole tile that a thread or a team owns
+owner, tile_loop, batches, held, kept, running, shared_lanes   a whole tile that a thread or a team owns
 items, item_split, several         the tiles of an item; teams of several blocks
 dense, spread, spread_split, columns   threads along a dense axis around passes
 known                              what the host knows of arguments, for which code is compiled alone

@@ -21,6 +21,7 @@ from .contended import overtakes
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
+from .held import read_first, walk_read_first
 from .kept import Kept, Range
 from .known import Facts
 from .led import RANK, Led, has_arrays
@@ -37,6 +38,7 @@ from .statements import fields_of, given_loop, members, position, range_head, va
 # needs, up to 64. That is enough for batches of some numbers (`batches.IN_FLIGHT`). If there were more, or wider ones,
 # some would spill.
 RESIDENT = 1024
+AT_ONCE = 8  # items of an array that are reduced together (reduce_items in device/group.cuh)
 
 
 class Owner(Led):
@@ -262,10 +264,17 @@ class Owner(Led):
             walk_together(self, s, t.expr(start.left), end, t.expr(step))
         elif self.items > 1 and upward and only_accumulates(s):
             batches(self, s, start, end, step)
+        elif self.size > 1 and self.items > 1 and upward and (body := self.read_first(s)):
+            walk_read_first(self, s, body, (t.expr(start), end, t.expr(step)))
         else:
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
             with self.compound(head):
                 self.block(s.body)
+
+    def read_first(self, s: ir.Pass) -> ir.Block | None:
+        contended = self.text.contended & {a.path for a in walk.arrays_touched(s.body)}
+        plain = not (self.inside or self.kept.of(s) or contended)
+        return read_first(s, self.text.written) if plain else None
 
     def given_atoms(self, s: ir.Pass, over: Over) -> None:
         """Write the loop over what a generator method gives: with a constant step, batches as for a single range."""
@@ -335,11 +344,11 @@ class Owner(Led):
     def reduce_array(self, acc: ir.Accumulator) -> None:
         (array,) = acc.fields
         element = replace(acc, fields=(ir.Var("element", array.type),))
-        (member,) = members(element.fields).values()
-        struct, i = self.struct("element_value", (element,)), self.text.unique("element")
-        item = f"{self.text.var(array)}[{i}]"
-        with self.compound(f"for (int {i} = 0; {i} < {array.length}; ++{i})"):
-            self.simple(f"{item} = team.reduce({struct}{{{item}}}).{member}")
+        if self.several:
+            self.several.reduces((element,) * min(array.length, AT_ONCE))
+        self.line(
+            f"ev::reduce_items<{self.struct('element_value', (element,))}>(team, {self.text.var(array)});"
+        )
 
     def reduce_numbers(self, s: ir.Pass, numbers: tuple[ir.Accumulator, ...]) -> None:
         named, struct = members(fields_of(numbers)), self.struct_of(s)

@@ -33,6 +33,7 @@ STACKS = 24 * 1024  # bytes of shared memory for the stacks of a block, if tasks
 MOST, LEAST = 256, WARP  # tasks in a stack; a power of two
 MOST_STACKS = 40 * 1024
 MAIL, FLAGS = "tasks_mail", "tasks_flags"
+FEW = 16  # takers of a multiprocessor that mail can serve well
 
 MADE, RESERVED, WORDS = "tasks_made", "tasks_reserved", "tasks_words"
 PLACES, ROOM, CLEARED = "tasks_places", "tasks_room", "tasks_cleared"
@@ -103,10 +104,11 @@ class TaskEngine(HandedOutEngine):
     ) -> Sizing:
         """Compute how a phase is launched. task: the bytes of one."""
         blocks = super().blocks(schedule, sizes, gpu)
-        queue = queue_of(schedule)
+        queue, of_block = queue_of(schedule), takers_in_block(schedule.size, schedule.block)
         if queue is None and not schedule.blocks:  # more would be more to hand tasks to
-            blocks = min(blocks, max(gpu.at_once(schedule.block) // 2, 1))
-        takers = blocks * takers_in_block(schedule.size, schedule.block)
+            half, few = gpu.at_once(schedule.block) // 2, FEW * gpu.multiprocessors // of_block
+            blocks = min(blocks, max(half, min(few, gpu.at_once(schedule.block)), 1))
+        takers = blocks * of_block
         grids, counts = {"tiles": (blocks, 1), "one": ONE}, {"all_lanes": blocks}
         if queue is not None:
             places = min(max(power_of_two(sizes.num_tiles), LEAST_PLACES), MOST_PLACES)
