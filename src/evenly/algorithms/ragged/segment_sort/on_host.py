@@ -14,12 +14,33 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .merged import RUN, SHORT, counting
+from .merged import RUN, SHORT, placing
 
 BITS = 8
 DIGITS = 1 << BITS
 LISTS = ev.ThreadMapped()
 SCRATCH = 1 << 30  # bytes that scratch arrays may take by default; more, if a list needs more
+
+
+@functools.cache
+def counting(descending: bool, position: Any) -> Any:
+    """Make the kernel that sorts lists of at most `most` elements, and leaves longer ones alone.
+
+    position: the integers in which places are computed.
+    """
+    place_in_run = placing(descending)
+
+    @ev.kernel
+    def sort_short(R, keys, most, sorted_, order):
+        for t in R.tiles():
+            first, last = position(R.begin(t)), position(R.end(t))
+            for k in R.atoms(t):
+                if last - first <= most:
+                    place = place_in_run(keys, first, last, position(k))
+                    sorted_[place] = keys[k]
+                    order[place] = k
+
+    return sort_short
 
 
 @functools.cache
