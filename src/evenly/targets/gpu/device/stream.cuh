@@ -84,6 +84,19 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     else return afters[slot];
   }
 
+  // Where a run takes less room than what its atoms contribute, as a number less than a pair, runs change hands, and contribute
+  // when their tile is folded. The runs of a warp then lie where its values will. One is left out after every 128 bytes.
+  static constexpr int run_bytes = (int)sizeof(Run), runs = I / R, line = 128 / run_bytes;
+  static constexpr bool late = run_bytes < R * (int)sizeof(Value) && run_bytes >= 4 && run_bytes <= 16 && 16 % run_bytes == 0;
+  struct alignas(late ? run_bytes : (int)alignof(Run)) Packed { Run run; };
+  EV_DEVICE Packed* runs_of_warp() const { return reinterpret_cast<Packed*>(values + place(warp_rank() * 32 * I)); }
+  // Of the runs of run_slot(j) and own_slot() + j * R, at a constant distance from the first, if that can be.
+  static EV_DEVICE int loaded_at(int j) { return lane_rank() + lane_rank() / line + j * (32 + 32 / line); }
+  static EV_DEVICE int owned_at(int j) {
+    const int first = lane_rank() * runs;
+    return line % runs == 0 ? first + first / line + j : first + j + (first + j) / line;
+  }
+
   // ---- the tiles that end here ----
   EV_DEVICE void clear_ends() const {
     using word = long long;
@@ -153,6 +166,11 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   // Writes what the atoms contribute to the values of their slots.
   EV_DEVICE void contribute(const Bounds& b, const Loaded& loaded) const {
     if (!loaded.whole) return contribute_each(b.z0, (int)(b.z1 - b.z0));
+    if constexpr (late) {
+      #pragma unroll
+      for (int j = 0; j < runs; ++j) runs_of_warp()[loaded_at(j)] = {loaded.runs[j]};
+      return;
+    }
     Value v[I];
     #pragma unroll
     for (int k = 0; k < I; ++k) {
@@ -172,8 +190,9 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     }
   }
 
-  // Folds the thread's slots. Returns the part of the tile that it leaves open.
-  EV_DEVICE Value fold(const Ends own) const {
+  // Folds the thread's slots. Returns the part of the tile that it leaves open. whole: of `Loaded`.
+  EV_DEVICE Value fold(const Ends own, pos z0, bool whole) const {
+    if constexpr (late) return whole ? fold_runs(own, z0 + own_slot()) : fold_each(own);
     Value v[I], open = Phase::identity();
     #pragma unroll
     for (int k = 0; k < I; k += per) read(own_place(k), v + k);
@@ -185,6 +204,35 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     if (any(full_warp, own != 0)) {  // nobody fetches a value of a warp in which no tile ends
       #pragma unroll
       for (int k = 0; k < I; k += per) write(own_place(k), v + k);
+    }
+    return open;
+  }
+
+  EV_DEVICE Value fold_runs(const Ends own, pos first) const {
+    Run mine[runs];
+    #pragma unroll
+    for (int j = 0; j < runs; ++j) mine[j] = runs_of_warp()[owned_at(j)].run;
+    sync_warp(full_warp);  // values take their place
+    Value open = Phase::identity();
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      Value v = Phase::identity();
+      phase.step_run(v, first + k, mine[k / R], k % R);
+      open = k == 0 ? v : Phase::then(open, v);
+      if (own >> k & 1) {
+        values[own_place(k)] = open;
+        open = Phase::identity();
+      }
+    }
+    return open;
+  }
+  EV_DEVICE Value fold_each(const Ends own) const {
+    Value open = Phase::identity();
+    #pragma unroll 1
+    for (int k = 0; k < I; ++k) {
+      Value& value = values[place(own_slot() + k)];
+      value = open = Phase::then(open, value);
+      if (own >> k & 1) open = Phase::identity();
     }
     return open;
   }
@@ -252,7 +300,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     });
     barrier();
     const Ends own = own_ends();
-    const Value tail = fold(own);
+    const Value tail = fold(own, z0, loaded.whole);
     const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
     opens[thread_rank()] = before.value;
     link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
@@ -260,9 +308,11 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     barrier();
     leave_head(b, of_first, link);
     if constexpr (GoesOn) {
-      leave_own(own, before.value, goes_on.head());
-      barrier();
-      goes_on.store(z0, z1, loaded);
+      if (b.t0 < b.t1) {  // else all atoms are of a tile that ends in a later block
+        leave_own(own, before.value, goes_on.head());
+        barrier();
+        goes_on.store(z0, z1, loaded);
+      }
     } else {
       leave(b, of_first, grid);
       if (shares::looks(here)) leave_of_wide(first_tile, grid);
