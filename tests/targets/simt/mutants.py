@@ -141,8 +141,8 @@ def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
     run_kernel(case, ev.NonzeroSplit(block=64, items=3), matrix, **how)
 
 
-def streams(matrix: Any = LONG, **how: Any) -> None:
-    run_kernel("spmv", ev.NonzeroSplit(block=64, items=4, run=4), matrix, **how)
+def streams(matrix: Any = LONG, items: int = 4, **how: Any) -> None:
+    run_kernel("spmv", ev.NonzeroSplit(block=64, items=items, run=4), matrix, **how)
 
 
 @ev.kernel

@@ -50,6 +50,7 @@ streams: Run = programs.streams
 streams_over_empty_tiles: Run = functools.partial(
     programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
 )
+streams_among_empty: Run = functools.partial(programs.streams, programs.rows([1, 0] * 300), items=8)
 streams_of_pairs: Run = programs.streams_of_pairs
 follows: Run = programs.follows
 follows_long: Run = functools.partial(programs.follows, matrix=programs.rows([151, 149, 0, 901]))
@@ -131,7 +132,7 @@ PROGRAMS = {
     "binned in place": binned_in_place,
     "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
     "follows": follows, "follows, long": follows_long, "follows, more": follows_more,
-    "streams": streams, "streams of pairs": streams_of_pairs, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
+    "streams": streams, "streams of pairs": streams_of_pairs, "streams among empty tiles": streams_among_empty, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
     "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by warp": tasks_by_warp, "tasks by block": tasks_by_block, "mails of two": mails_of_two,
@@ -156,7 +157,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "chunk_tiles.cuh": (merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
-    "stream.cuh": (streams_of_pairs, streams, streams, streams, follows),
+    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, streams, streams, streams, follows),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),

@@ -237,22 +237,57 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     return open;
   }
 
-  // The block's part of a tile that ends in it.
-  EV_DEVICE Value part(const Bounds& b, const Extent& of) const {
-    const unsigned slot = (unsigned)(of.end - 1 - b.z0), thread = slot / I;
+  // The block's part of a tile that ends in a slot. joins: whether it began before the slots of that thread.
+  EV_DEVICE Value part(int slot, bool joins) const {
     const Value value = values[place(slot)];
-    return of.begin < b.z0 + (pos)(thread * I) ? Phase::then(opens[thread], value) : value;
+    return joins ? Phase::then(opens[slot / I], value) : value;
   }
+  static EV_DEVICE int last_slot(const Bounds& b, const Extent& of) { return (int)(of.end - 1 - b.z0); }
+  static EV_DEVICE bool joins(const Bounds& b, const Extent& of) { return of.begin < b.z0 + (pos)(last_slot(b, of) / I * I); }
   // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
   template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
-    if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
+    if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(last_slot(b, of_first), joins(b, of_first)));
   }
   // Leaves the other tiles that end in the block.
   EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Grid& grid) const {
+    if constexpr (together) {
+      if (!is_wide(b)) return leave_together(b, of_first, grid);
+    }
     each_tile(b, of_first, [&](pos tile, const Extent& of) {
       if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
-      else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
+      else if (of.begin >= b.z0) phase.leave(tile, part(last_slot(b, of), joins(b, of)), grid);
     });
+  }
+  // The same by whole warps. Where some tiles are empty, a warp collects the others until each lane has one, since what they leave
+  // may take long to compute. They wait where the marks of ends were.
+  static constexpr bool together = I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
+  EV_DEVICE void leave_together(const Bounds& b, const Extent& of_first, Grid& grid) const {
+    unsigned* const waiting = reinterpret_cast<unsigned*>(ends) + warp_rank() * 64;
+    int count = 0;
+    bool more = true;
+    #pragma unroll 1
+    for (pos first = b.t0 + warp_rank() * 32; more || count > 0; first += T) {
+      more = first < b.t1;
+      const pos tile = first + lane_rank();
+      const bool there = tile < b.t1;
+      const Extent of = first < b.t0 + T || !there ? of_first : extent(tile);
+      if (there && of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
+      bool leaves = there && of.begin < of.end && of.begin >= b.z0;
+      unsigned own = ((unsigned)(tile - b.t0) * S + last_slot(b, of)) * 2 + joins(b, of);
+      const unsigned those = ballot(full_warp, leaves);
+      if (those != full_warp) {
+        if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
+        count += count_bits(those);
+        sync_warp(full_warp);
+        if (more && count < 32) continue;
+        const int taken = count < 32 ? count : 32;
+        count -= taken;
+        leaves = lane_rank() < taken;
+        if (leaves) own = waiting[count + lane_rank()];
+        sync_warp(full_warp);  // others take their place
+      }
+      if (leaves) phase.leave(b.t0 + (pos)(own / (2 * S)), part(own / 2 % S, own % 2 != 0), grid);
+    }
   }
   // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
   // of it. before: the part of the tile that was open before the thread's slots.
