@@ -34,7 +34,7 @@ struct whole_powers {
 EV_DEVICE float exponential(float x) { return exp(x); }
 EV_DEVICE double exponential(double x) {
   using of = whole_powers;
-  const double below = x > 710.0 ? 710.0 : x, a = below < -746.0 ? -746.0 : below;  // inf and 0 from there on
+  const double a = fabs(x) > 746.0 ? copysign(746.0, x) : x;  // inf and 0 from there on
   const double moved = fma(a, of::log2_e, of::shift), n = moved - of::shift;
   const double r = fma(n, -of::ln_2_rest, fma(n, -of::ln_2, a));
   const int all = low_word(moved), half = all >> 1;  // subnormal numbers are rounded once, by the last factor
