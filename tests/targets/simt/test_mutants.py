@@ -251,6 +251,7 @@ LIMITS = [
     Mutant("chunk_tiles.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
+    Mutant("stream.cuh", "const bool there = tile < b.t1;", "<", "<=", streams_among_empty, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
     Mutant("following.cuh", "if (first + k >= start && first + k < stop) phase.put_one(first + k, after);", " && first + k < stop", "", follows_long, "bounds|race"),
     Mutant("following.cuh", "if (share < 0 || shares.atoms == 0) return;", "share < 0 || ", "", follows_long, "bounds"),
