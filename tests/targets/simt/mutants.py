@@ -141,8 +141,8 @@ def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
     run_kernel(case, ev.NonzeroSplit(block=64, items=3), matrix, **how)
 
 
-def streams(matrix: Any = LONG, items: int = 4, **how: Any) -> None:
-    run_kernel("spmv", ev.NonzeroSplit(block=64, items=items, run=4), matrix, **how)
+def streams(matrix: Any = LONG, **how: Any) -> None:
+    run_kernel("spmv", ev.NonzeroSplit(block=64, items=4, run=4), matrix, **how)
 
 
 @ev.kernel
@@ -152,8 +152,8 @@ def located(A, out):
         out[row] = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
 
 
-def streams_of_pairs() -> None:
-    layout = ev.csr(LONG)
+def streams_of_pairs(matrix: Any = LONG) -> None:
+    layout = ev.csr(matrix)
     out = np.full(layout.num_tiles, -9, np.int64)
     made = type(located)(located.function)
     made[ev.NonzeroSplit(block=64, items=8, run=4)].on("simt")(layout, out)

@@ -50,7 +50,7 @@ streams: Run = programs.streams
 streams_over_empty_tiles: Run = functools.partial(
     programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
 )
-streams_among_empty: Run = functools.partial(programs.streams, programs.rows([1, 0] * 300), items=8)
+streams_among_empty: Run = functools.partial(programs.streams_of_pairs, programs.rows([1, 0] * 300))
 streams_of_pairs: Run = programs.streams_of_pairs
 follows: Run = programs.follows
 follows_long: Run = functools.partial(programs.follows, matrix=programs.rows([151, 149, 0, 901]))
@@ -251,7 +251,7 @@ LIMITS = [
     Mutant("chunk_tiles.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
-    Mutant("stream.cuh", "const bool there = tile < b.t1;", "<", "<=", streams_among_empty, "bounds"),
+    Mutant("stream.cuh", "of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};", "< b.t1", "<= b.t1", streams_among_empty, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
     Mutant("following.cuh", "if (first + k >= start && first + k < stop) phase.put_one(first + k, after);", " && first + k < stop", "", follows_long, "bounds|race"),
     Mutant("following.cuh", "if (share < 0 || shares.atoms == 0) return;", "share < 0 || ", "", follows_long, "bounds"),
