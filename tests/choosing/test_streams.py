@@ -44,6 +44,8 @@ def test_other_tiles_and_few_long_ones_are_shared() -> None:
     assert chosen(16, wide, longest=400) == ev.NonzeroSplit(128, 16, run=2)
     located = replace(wide, located=True)
     assert chosen(16, located, longest=400) == ev.NonzeroSplit(128, 8, run=2)
+    assert chosen(16, located) == ev.GroupMapped(4, items=4, run=2)
+    assert chosen(1000, located) == ev.GroupMapped(32, items=8, run=2)
 
 
 def test_several_passes_share_where_tiles_do_not_fit() -> None:
