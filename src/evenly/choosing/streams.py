@@ -36,14 +36,9 @@ def for_streams(
         said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"
         return s.GroupMapped(max(size, least), items=max(items, run), run=run), said
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
-    one = task.scans or (task.streams and task.value_bytes <= ONE)
-    block, items = held["one" if one else "located" if wide else "more"]
-    if task.scans:
-        return s.NonzeroSplit(block, items), said
-    if not task.streams:  # several passes
-        return s.NonzeroSplit(block, items, run=run), said
-    min_blocks = 0 if one or task.width > NARROW else held["blocks"]
-    return s.NonzeroSplit(block, items, min_blocks, run), said
+    narrow = task.streams and task.value_bytes <= ONE and task.width <= NARROW
+    block, items = held["one" if task.scans or narrow else "located" if wide else "more"]
+    return s.NonzeroSplit(block, items, run=1 if task.scans else run), said
 
 
 def run_of(atom_bytes: int) -> int:
