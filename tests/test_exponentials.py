@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import evenly as ev
 from evenly import kit
+from evenly.interop.transfer import to_numpy
 
 LONG, SHORT = ev.ragged(np.array([0, 16, 32])), ev.ragged(np.array([0, 15, 31]))
 
@@ -43,3 +46,34 @@ def test_infinity_nan_and_what_is_too_small(dtype: type, target: str) -> None:
 
 def test_short_lists_take_the_c_library() -> None:
     assert kit.exp_below_zero(np.dtype(np.float32), SHORT) is math.exp
+
+
+@ev.kernel
+def both(R, x, out, weights):
+    for t in R.tiles():
+        out[t] = math.exp(x[t])
+        weights[t] = ev.exp_minus_abs(x[t])
+
+
+def hold_both(dtype: type, target: str, moved: Callable[[Any], Any] = lambda a: a) -> None:
+    """The language's own powers: what is exact by itself, and what is so beside 1."""
+    limits = np.finfo(dtype)
+    sizes = np.logspace(-20, 3.2, 2_000)  # from where a power is 1 to where it is inf or 0
+    odd = [0.0, limits.tiny, limits.max, np.inf, np.nan, 708.3, 709.75, 745.1, 88.7, 103.9]
+    x = np.concatenate([sizes, odd]).astype(dtype)
+    x = np.concatenate([x, -x])
+    given = [moved(a) for a in (x, np.zeros_like(x), np.ones_like(x))]
+    both.on(target)(moved(ev.ragged(np.arange(len(x) + 1))), *given)
+    with np.errstate(all="ignore"):
+        powers, weights = (np.exp(a.astype(np.longdouble)).astype(dtype) for a in (x, -abs(x)))
+    found = [to_numpy(a) for a in given[1:]]
+    np.testing.assert_allclose(
+        found[0], powers, rtol=2 * limits.eps, atol=2 * limits.smallest_subnormal
+    )
+    np.testing.assert_allclose(found[1], weights, rtol=0, atol=2 * limits.eps)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_of_the_language(dtype: type, target: str) -> None:
+    hold_both(dtype, target)

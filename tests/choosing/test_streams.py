@@ -39,11 +39,15 @@ def test_other_tiles_and_few_long_ones_are_shared() -> None:
     shares = ev.NonzeroSplit(256, 16, run=4)
     assert chosen(16, longest=400) == chosen(1_000_000) == shares
     pairs = replace(SUMS, value_bytes=16)
-    assert chosen(16, pairs, longest=400) == ev.NonzeroSplit(128, 16, min_blocks=10, run=4)
+    assert chosen(16, pairs, longest=400) == ev.NonzeroSplit(128, 16, run=4)
+    long = replace(SUMS, width=8, atom_bytes=8)
+    assert chosen(16, long, longest=400) == ev.NonzeroSplit(128, 16, run=2)
     wide = replace(pairs, width=8, atom_bytes=8)
     assert chosen(16, wide, longest=400) == ev.NonzeroSplit(128, 16, run=2)
     located = replace(wide, located=True)
     assert chosen(16, located, longest=400) == ev.NonzeroSplit(128, 8, run=2)
+    assert chosen(16, located) == ev.GroupMapped(4, items=4, run=2)
+    assert chosen(1000, located) == ev.GroupMapped(32, items=8, run=2)
 
 
 def test_several_passes_share_where_tiles_do_not_fit() -> None:

@@ -129,16 +129,17 @@ def test_it_gives_what_it_means(entry: Intrinsic, t: T.Scalar, target: str) -> N
         same(got.real, wanted.real, inputs(entry, t))
         same(got.imag, wanted.imag, inputs(entry, t))
     else:
-        same(got, wanted, inputs(entry, t))
+        same(got, wanted, inputs(entry, t), entry.beside)
 
 
-def same(got: np.ndarray, wanted: np.ndarray, given: list[Any]) -> None:
+def same(got: np.ndarray, wanted: np.ndarray, given: list[Any], beside: float = 0.0) -> None:
     """Equal integers; floats that are NaN alike, signed alike, and a few roundings apart."""
     if got.dtype.kind != "f":
         np.testing.assert_array_equal(got, wanted)
         return
     with np.errstate(all="ignore"):
-        near = np.abs(got - wanted) <= ULPS * np.spacing(np.abs(wanted))
+        size = np.maximum(np.abs(wanted), wanted.dtype.type(beside))
+        near = np.abs(got - wanted) <= ULPS * np.spacing(size)
         right = (got == wanted) | near
         right &= np.signbit(got) == np.signbit(wanted)
         right |= np.isnan(got) & np.isnan(wanted)

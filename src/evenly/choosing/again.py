@@ -32,8 +32,8 @@ def for_again(
         return None
     long = st.greatest >= held["long"]
     run = 1 if long else run_of(atom_bytes)  # many threads read side by side by themselves
-    registers = held["many" if long else "few"]
-    items = max(run, power_up_to(registers * REGISTER / max(atom_bytes, REGISTER)))
+    many = power_up_to(held["many"] * REGISTER / max(atom_bytes, REGISTER))
+    items = max(run, many if long else held["few"])
     # Runs are aligned, so the first may begin before the tile; not if all tiles are of whole runs.
     whole = st.mean == st.greatest and st.greatest % run == 0
     span, size = st.greatest + (0 if whole else run - 1), 2

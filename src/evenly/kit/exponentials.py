@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenly.language.func import func
+from evenly.language.names import exp_minus_abs
 
 LONG = 16  # elements of a mean list from which several are computed at a time
 
@@ -20,7 +21,7 @@ LONG = 16  # elements of a mean list from which several are computed at a time
 def exponentials(a, b):
     """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
     apart = 0.0 if a[0] == b[0] else a[0] - b[0]  # of infinities, too
-    factor = math.exp(-abs(apart))
+    factor = exp_minus_abs(apart)
     greater = a[0] >= b[0]
     m, s = (a[0] if greater else b[0]), (a[1] if greater else b[1])
     # Without a branch: neighbours would wait for each other.

@@ -19,8 +19,8 @@ from evenly.targets.cpu.narrow import (
     brain_bits, brain_value, half_bits, half_value, rounded_to_odd
 )
 from evenly.targets.cpu.primitives import (
-    add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, floor_divide, maximum, minimum,
-    multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
+    add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, exp_minus_abs, floor_divide,
+    maximum, minimum, multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
 )
 
 inf, nan = math.inf, math.nan

@@ -146,6 +146,20 @@ def streams(matrix: Any = LONG, **how: Any) -> None:
 
 
 @ev.kernel
+def located(A, out):
+    """What an atom contributes, a number and its place, takes more than what is read of it."""
+    for row in A.tiles():
+        out[row] = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
+
+
+def streams_of_pairs(matrix: Any = LONG) -> None:
+    layout = ev.csr(matrix)
+    out = np.full(layout.num_tiles, -9, np.int64)
+    made = type(located)(located.function)
+    made[ev.NonzeroSplit(block=64, items=8, run=4)].on("simt")(layout, out)
+
+
+@ev.kernel
 def bounded(A, out):
     """A tile leaves more than it was reduced to."""
     for row in A.tiles():

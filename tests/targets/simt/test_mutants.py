@@ -50,6 +50,8 @@ streams: Run = programs.streams
 streams_over_empty_tiles: Run = functools.partial(
     programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
 )
+streams_among_empty: Run = functools.partial(programs.streams_of_pairs, programs.rows([1, 0] * 300))
+streams_of_pairs: Run = programs.streams_of_pairs
 follows: Run = programs.follows
 follows_long: Run = functools.partial(programs.follows, matrix=programs.rows([151, 149, 0, 901]))
 follows_more: Run = functools.partial(programs.follows, programs.bounded)
@@ -132,7 +134,7 @@ PROGRAMS = {
     "binned in place": binned_in_place,
     "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
     "follows": follows, "follows, long": follows_long, "follows, more": follows_more,
-    "streams": streams, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
+    "streams": streams, "streams of pairs": streams_of_pairs, "streams among empty tiles": streams_among_empty, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
     "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by warp": tasks_by_warp, "tasks by block": tasks_by_block, "mails of two": mails_of_two,
@@ -158,7 +160,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "chunk_tiles.cuh": (merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
-    "stream.cuh": (streams, streams, streams, follows),
+    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, streams, streams, streams, follows),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
@@ -253,6 +255,7 @@ LIMITS = [
     Mutant("chunk_tiles.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
+    Mutant("stream.cuh", "of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};", "< b.t1", "<= b.t1", streams_among_empty, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
     Mutant("following.cuh", "if (first + k >= start && first + k < stop) phase.put_one(first + k, after);", " && first + k < stop", "", follows_long, "bounds|race"),
     Mutant("following.cuh", "if (share < 0 || shares.atoms == 0) return;", "share < 0 || ", "", follows_long, "bounds"),

@@ -149,6 +149,11 @@ def floor_divide(a, b):
 
 
 @njit(error_model="numpy")
+def exp_minus_abs(x):
+    return math.exp(-abs(x))
+
+
+@njit(error_model="numpy")
 def cube_root(x):
     """Return the cube root in float64.
 

@@ -112,6 +112,14 @@ EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000
 // ---- the bits of floats ---------------------------------------------------------------------------------------------
 EV_DEVICE unsigned float_bits(float v) { return __float_as_uint(v); }
 EV_DEVICE float bits_float(unsigned bits) { return __uint_as_float(bits); }
+EV_DEVICE int low_word(double v) { return __double2loint(v); }
+EV_DEVICE double power_of_two(int n) { return __hiloint2double((n + 1023) << 20, 0); }  // n: from -1022 to 1023
+// 2 to the power v, to two units in the last place; 0 below 2**-126. The instruction alone.
+EV_DEVICE float exp2_approximate(float v) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(v));
+  return power;
+}
 // Conversions of float16, for which NVRTC has no header. They round to the nearest, ties to even.
 EV_DEVICE float half_value(unsigned short bits) {
   float v;

@@ -3,6 +3,7 @@
 #include "gpu.cuh"
 #include "group.cuh"
 #include "integers.cuh"
+#include "powers.cuh"
 
 namespace ev {
 

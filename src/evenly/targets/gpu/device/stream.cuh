@@ -84,6 +84,19 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     else return afters[slot];
   }
 
+  // Where a run takes less room than what its atoms contribute, as a number less than a pair, runs change hands, and contribute
+  // when their tile is folded. The runs of a warp then lie where its values will. One is left out after every 128 bytes.
+  static constexpr int run_bytes = (int)sizeof(Run), runs = I / R, line = 128 / run_bytes;
+  static constexpr bool late = R % 2 == 0 && run_bytes < R * (int)sizeof(Value) && run_bytes >= 4 && run_bytes <= 16 && 16 % run_bytes == 0;
+  struct alignas(late ? run_bytes : (int)alignof(Run)) Packed { Run run; };
+  EV_DEVICE Packed* runs_of_warp() const { return reinterpret_cast<Packed*>(values + place(warp_rank() * 32 * I)); }
+  // Of the runs of run_slot(j) and own_slot() + j * R, at a constant distance from the first, if that can be.
+  static EV_DEVICE int loaded_at(int j) { return lane_rank() + lane_rank() / line + j * (32 + 32 / line); }
+  static EV_DEVICE int owned_at(int j) {
+    const int first = lane_rank() * runs;
+    return line % runs == 0 ? first + first / line + j : first + j + (first + j) / line;
+  }
+
   // ---- the tiles that end here ----
   EV_DEVICE void clear_ends() const {
     using word = long long;
@@ -153,6 +166,11 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   // Writes what the atoms contribute to the values of their slots.
   EV_DEVICE void contribute(const Bounds& b, const Loaded& loaded) const {
     if (!loaded.whole) return contribute_each(b.z0, (int)(b.z1 - b.z0));
+    if constexpr (late) {
+      #pragma unroll
+      for (int j = 0; j < runs; ++j) runs_of_warp()[loaded_at(j)] = {loaded.runs[j]};
+      return;
+    }
     Value v[I];
     #pragma unroll
     for (int k = 0; k < I; ++k) {
@@ -172,8 +190,9 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     }
   }
 
-  // Folds the thread's slots. Returns the part of the tile that it leaves open.
-  EV_DEVICE Value fold(const Ends own) const {
+  // Folds the thread's slots. Returns the part of the tile that it leaves open. whole: of `Loaded`.
+  EV_DEVICE Value fold(const Ends own, pos z0, bool whole) const {
+    if constexpr (late) return whole ? fold_runs(own, z0 + own_slot()) : fold_each(own);
     Value v[I], open = Phase::identity();
     #pragma unroll
     for (int k = 0; k < I; k += per) read(own_place(k), v + k);
@@ -189,11 +208,53 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     return open;
   }
 
+  EV_DEVICE Value lifted(pos atom, const Run& run, int item) const {
+    Value v = Phase::identity();
+    phase.step_run(v, atom, run, item);
+    return v;
+  }
+  // Two atoms at a time: what they are together does not wait for the atoms before them.
+  EV_DEVICE Value fold_runs(const Ends own, pos first) const {
+    Run mine[runs];
+    #pragma unroll
+    for (int j = 0; j < runs; ++j) mine[j] = runs_of_warp()[owned_at(j)].run;
+    sync_warp(full_warp);  // values take their place
+    Value open = Phase::identity();
+    #pragma unroll
+    for (int k = 0; k < I; k += 2) {
+      const Value one = lifted(first + k, mine[k / R], k % R), next = lifted(first + k + 1, mine[k / R], k % R + 1);
+      const Value both = Phase::then(one, next);
+      const bool ends_one = own >> k & 1;
+      const Value more = ends_one ? one : both, through = k == 0 ? more : Phase::then(open, more);
+      if (ends_one) values[own_place(k)] = through;
+      open = ends_one ? next : through;
+      if (own >> (k + 1) & 1) {
+        values[own_place(k + 1)] = open;
+        open = Phase::identity();
+      }
+    }
+    return open;
+  }
+  EV_DEVICE Value fold_each(const Ends own) const {
+    Value open = Phase::identity();
+    #pragma unroll 1
+    for (int k = 0; k < I; ++k) {
+      Value& value = values[place(own_slot() + k)];
+      value = open = Phase::then(open, value);
+      if (own >> k & 1) open = Phase::identity();
+    }
+    return open;
+  }
+
   // The block's part of a tile that ends in it.
   EV_DEVICE Value part(const Bounds& b, const Extent& of) const {
     const unsigned slot = (unsigned)(of.end - 1 - b.z0), thread = slot / I;
+    return part(slot, of.begin < b.z0 + (pos)(thread * I));
+  }
+  // joins: whether the tile began before the slots of the thread that has its last one.
+  EV_DEVICE Value part(unsigned slot, bool joins) const {
     const Value value = values[place(slot)];
-    return of.begin < b.z0 + (pos)(thread * I) ? Phase::then(opens[thread], value) : value;
+    return joins ? Phase::then(opens[slot / I], value) : value;
   }
   // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
   template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
@@ -201,10 +262,46 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   }
   // Leaves the other tiles that end in the block.
   EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Grid& grid) const {
+    if constexpr (together) {
+      if (!is_wide(b)) return leave_together(b, of_first, grid);
+    }
     each_tile(b, of_first, [&](pos tile, const Extent& of) {
       if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
       else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
     });
+  }
+  // The same by whole warps. Where some tiles are empty, a warp collects the others until each lane has one, since what they leave
+  // may take long to compute. They wait where the marks of ends were.
+  static constexpr bool together = late && I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
+  EV_DEVICE void leave_together(const Bounds& b, const Extent& of_first, Grid& grid) const {
+    unsigned* const waiting = reinterpret_cast<unsigned*>(ends) + warp_rank() * 64;
+    Extent of = of_first;
+    int count = 0;
+    bool more = true;
+    #pragma unroll 1
+    for (pos first = b.t0 + warp_rank() * 32; more || count > 0; first += T) {
+      more = first < b.t1;
+      const pos tile = first + lane_rank();
+      const bool there = tile < b.t1, empty = there && of.begin == of.end;
+      if (empty) phase.leave(tile, Phase::identity(), grid);
+      const unsigned slot = (unsigned)(of.end - 1 - b.z0) % S;
+      unsigned own = ((unsigned)(tile - b.t0) * S + slot) * 2 + (of.begin < b.z0 + (pos)(slot / I * I));
+      bool leaves = there && !empty && of.begin >= b.z0;
+      of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};  // asked for before these are left
+      if (!more || any(full_warp, empty)) {
+        const unsigned those = ballot(full_warp, leaves);
+        if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
+        count += count_bits(those);
+        sync_warp(full_warp);
+        if (more && count < 32) continue;
+        const int taken = count < 32 ? count : 32;
+        count -= taken;
+        leaves = lane_rank() < taken;
+        if (leaves) own = waiting[count + lane_rank()];
+        sync_warp(full_warp);  // others take their place
+      }
+      if (leaves) phase.leave(b.t0 + (pos)(own / (2 * S)), part(own / 2 % S, own % 2 != 0), grid);
+    }
   }
   // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
   // of it. before: the part of the tile that was open before the thread's slots.
@@ -226,6 +323,23 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     }
   }
 
+  // The part of a tile that has all of the block's atoms: nothing has to change hands, nor to be put in order.
+  EV_DEVICE Value whole_part(pos z0, int count, const Loaded& loaded) const {
+    Value total = Phase::identity();
+    if (loaded.whole) {
+      #pragma unroll
+      for (int k = 0; k < I; k += 2) {
+        const pos atom = z0 + run_slot(k / R) + k % R;
+        const Value both = Phase::then(lifted(atom, loaded.runs[k / R], k % R), lifted(atom + 1, loaded.runs[k / R], k % R + 1));
+        total = k == 0 ? both : Phase::then(total, both);
+      }
+    } else {
+      #pragma unroll 1
+      for (int slot = thread_rank(); slot < count; slot += T) phase.step(total, typename Phase::State{}, (pos)0, z0 + slot);
+    }
+    return group<T, T>().reduce(total);
+  }
+
   // goes_on: `following` of this block, if GoesOn.
   template <class Link, class Next> EV_DEVICE void share(const pos* first_tile, Link& link, Grid& grid, const Next& goes_on) const {
     const pos z0 = this->cut(block_rank()), z1 = this->cut(block_rank() + 1);
@@ -238,33 +352,41 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     if constexpr (!beside) gather(z0, loaded);
     const pos here = shuffle_from(full_warp, entry, 0), next = shuffle_from(full_warp, entry, 1);
     const Bounds b{shares::tile(here), z0, shares::tile(next), z1};
-    if constexpr (!beside) contribute(b, loaded);
-    const pos mine = b.t0 + thread_rank();
-    const Extent of_first = mine < b.t1 ? extent(mine) : Extent{0, 0};
-    if constexpr (beside) {
-      gather(z0, loaded);
-      contribute(b, loaded);
-    }
-    link.located(phase, b.t0, b.t1, false);
-    barrier();  // the ends are clear
-    each_tile(b, of_first, [&](pos, const Extent& of) {
-      if (of.begin < of.end) ends[of.end - 1 - z0] = 1;
-    });
-    barrier();
-    const Ends own = own_ends();
-    const Value tail = fold(own);
-    const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
-    opens[thread_rank()] = before.value;
-    link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
-    if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
-    barrier();
-    leave_head(b, of_first, link);
-    if constexpr (GoesOn) {
-      leave_own(own, before.value, goes_on.head());
-      barrier();
-      goes_on.store(z0, z1, loaded);
+    if (late && b.t0 == b.t1) {
+      if constexpr (beside) gather(z0, loaded);
+      link.located(phase, b.t0, b.t1, false);
+      link.found_open(phase, b.t1, z1, whole_part(z0, (int)(z1 - z0), loaded));
     } else {
-      leave(b, of_first, grid);
+      if constexpr (!beside) contribute(b, loaded);
+      const pos mine = b.t0 + thread_rank();
+      const Extent of_first = mine < b.t1 ? extent(mine) : Extent{0, 0};
+      if constexpr (beside) {
+        gather(z0, loaded);
+        contribute(b, loaded);
+      }
+      link.located(phase, b.t0, b.t1, false);
+      barrier();  // the ends are clear
+      each_tile(b, of_first, [&](pos, const Extent& of) {
+        if (of.begin < of.end) ends[of.end - 1 - z0] = 1;
+      });
+      barrier();
+      const Ends own = own_ends();
+      const Value tail = fold(own, z0, loaded.whole);
+      const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
+      opens[thread_rank()] = before.value;
+      link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
+      if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
+      barrier();
+      leave_head(b, of_first, link);
+      if constexpr (GoesOn) {
+        leave_own(own, before.value, goes_on.head());
+        barrier();
+        goes_on.store(z0, z1, loaded);
+      } else {
+        leave(b, of_first, grid);
+      }
+    }
+    if constexpr (!GoesOn) {
       if (shares::looks(here)) leave_of_wide(first_tile, grid);
       leave_unlisted<T>(phase, grid);
     }

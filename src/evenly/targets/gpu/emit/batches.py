@@ -36,6 +36,10 @@ class Strided:
         """Return the distance from a thread's first atom to its atom number `item`."""
         return item if self.width == "1" else f"{item} * {self.width}"
 
+    def within(self, first: str) -> str:
+        """Return the condition under which all atoms from `first` on belong to the tile; "" if that is not asked."""
+        return ""
+
     def load(self, first: str) -> None:
         """Write loads that precede all code for the atoms from `first` on."""
 
@@ -66,9 +70,14 @@ class SideBySide(Strided):
         self.left = f"({own} > {whole} ? {own} : {whole}) + team.rank()", self.end, self.width
         self.start, self.end = f"({own} & -{run}) + team.rank() * {run}", stop
         self.inside = f"{name} >= {own} && {name} < {stop}"
+        self.own = own
 
     def apart(self, item: str) -> str:
         return f"({item} - {item} % {self.run}) * {self.width} + {item} % {self.run}"
+
+    def within(self, first: str) -> str:
+        last = f"{first} + {self.items - self.run} * {self.width} + {self.run - 1}"
+        return f"{first} >= {self.own} && {last} < {self.end}"
 
     def load(self, first: str) -> None:
         line, compound, item = self.writer.line, self.writer.compound, self.text.unique("item")
@@ -112,11 +121,8 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
     first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
     part = {v: f"{parts}[{item}].{m}" for v, m in members(fields).items()}
     start = identity(t, s.accumulators)
-    w.line("#pragma unroll 1")
-    each = f"{first} < {asked.end}; {first} += {w.items} * {asked.width}"
-    with w.compound(f"for (pos {first} = {asked.start}; {each})"):
-        asked.load(first)
-        w.line(f"{w.struct_of(s)} {parts}[{w.items}];")
+
+    def contribute(condition: str) -> None:
         with _each(w, item):
             w.line(f"{parts}[{item}] = {{{start}}};")
             w.line(f"const pos {name} = {first} + {asked.apart(item)};")
@@ -124,7 +130,7 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
             t.names.update(part)
             t.loaded = asked.loaded(item)
             w.fresh = contributed_once(s)
-            with w.compound(f"if ({asked.inside})"):
+            with w.compound(f"if ({condition})" if condition else ""):
                 w.block(s.body)
             w.fresh = frozenset()
             t.names.update(names)
@@ -135,6 +141,21 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
                 t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
                 w.declared.update(values)
                 w.combine(acc, acc.fields, values)
+
+    w.line("#pragma unroll 1")
+    each = f"{first} < {asked.end}; {first} += {w.items} * {asked.width}"
+    with w.compound(f"for (pos {first} = {asked.start}; {each})"):
+        asked.load(first)
+        w.line(f"{w.struct_of(s)} {parts}[{w.items}];")
+        within = asked.within(first) if len(fields) > 1 else ""
+        if not within:
+            return contribute(asked.inside)
+        with w.compound(
+            f"if ({within})"
+        ):  # most often, and then no number of a pair asks by itself
+            contribute("")
+        with w.compound("else"):
+            contribute(asked.inside)
 
 
 def _each(w: Owner, item: str) -> AbstractContextManager[None]:

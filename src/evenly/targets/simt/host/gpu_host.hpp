@@ -131,6 +131,9 @@ EV_DEVICE double infinity_double() { return HUGE_VAL; }
 // ---- the bits of floats ---------------------------------------------------------------------------------------------
 EV_DEVICE unsigned float_bits(float v) { return unsigned(sim::to_bits(v)); }
 EV_DEVICE float bits_float(unsigned bits) { return sim::from_bits<float>(bits); }
+EV_DEVICE int low_word(double v) { return int(sim::to_bits(v)); }
+EV_DEVICE double power_of_two(int n) { return sim::from_bits<double>(uint64_t(unsigned(n + 1023)) << 52); }
+EV_DEVICE float exp2_approximate(float v) { return v < -126 ? 0 : exp2f(v); }
 // A multiplication adjusts the exponent's bias, which is correct for subnormal halves, too. (Giesen, "Float->half
 // conversions".) Some compilers have no type for halves.
 EV_DEVICE float half_value(unsigned short bits) {
