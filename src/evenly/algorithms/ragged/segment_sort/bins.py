@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,7 +170,7 @@ class Bins:
     def survey(self) -> Survey:
         """What was found; it is read back here, and a GPU is waited for."""
         *longer, parts, greatest = kit.to_numpy(self._surveyed).tolist()
-        counts = tuple(more - fewer for more, fewer in itertools.pairwise([*longer, 0]))
+        counts = tuple(more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True))
         return Survey(counts, parts, greatest)
 
     def lists(self, i: int) -> Any:
