@@ -226,11 +226,7 @@ def _update(array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
 
 # ---- weights ------------------------------------------------------------------------------------
 def exp_minus_abs(x: Any) -> Any:
-    """Return e to the power -abs(x), exact to a few roundings beside 1: a weight in a sum, sooner than exp on a GPU.
-
-    x: a real number. The result is a float of its width, of an integer a float64; NaN gives NaN. On a GPU weights below
-    2**-126, of float64 below 2**-1021, may be 0 (device/powers.cuh says how, and after whom).
-    """
+    """Return e to the power -abs(x), exact to a few roundings beside 1: a weight in a sum, sooner than exp on a GPU."""
     return np.exp(-np.abs(x))
 
 
