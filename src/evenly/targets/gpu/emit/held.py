@@ -54,7 +54,7 @@ def read_first(s: ir.Pass, written: frozenset[ir.Path]) -> ir.Block | None:
     """
     if s.accumulators or not all(isinstance(x, ir.Assign | ir.Store) for x in s.body):
         return None
-    read = {e.array for e in walk.expressions(s.body) if isinstance(e, ir.Element)}
+    read = walk.arrays_read(s.body)
     if read & walk.arrays_written(s.body) or not any(a.path in written for a in read):
         return None
     return tuple(x for stmt in s.body for x in _apart(stmt))
@@ -80,9 +80,7 @@ def walk_read_first(w: Owner, s: ir.Pass, body: ir.Block, over: tuple[str, str, 
     name = w.text.var(s.atom)
     first, at, item = map(w.text.unique, (f"{name}_first", "at", "item"))
     pure = tuple(x for x in body if isinstance(x, ir.Assign))
-    reads = tuple(
-        x for x in pure if any(isinstance(e, ir.Element) for e in walk.subexpressions(x.value))
-    )
+    reads = tuple(x for x in pure if walk.arrays_read((x,)))
     value = f"{first} + {item} * {width}"
     with w.compound(
         f"for (pos {first} = {start}; {first} < {end}; {first} += {w.items} * {width})"
