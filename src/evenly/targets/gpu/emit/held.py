@@ -54,7 +54,7 @@ def read_first(s: ir.Pass, written: frozenset[ir.Path]) -> ir.Block | None:
     """
     if s.accumulators or not all(isinstance(x, ir.Assign | ir.Store) for x in s.body):
         return None
-    read = walk.arrays_read(s.body)
+    read = {e.array for e in walk.expressions(s.body) if isinstance(e, ir.Element)}
     if read & walk.arrays_written(s.body) or not any(a.path in written for a in read):
         return None
     return tuple(x for stmt in s.body for x in _apart(stmt))
