@@ -150,7 +150,7 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
         within = asked.within(first) if len(fields) > 1 else ""
         if not within:
             return contribute(asked.inside)
-        # Most often it is so, and then no number of a pair asks by itself.
+        # Most often all belong to the tile, and then no number of a pair asks by itself.
         with w.compound(f"if ({within})"):
             contribute("")
         with w.compound("else"):
