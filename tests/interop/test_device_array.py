@@ -55,7 +55,7 @@ def test_a_length_of_minus_one_follows_from_the_size_as_in_numpy(of, shape):
             "shape: expected lengths from which that of -1 follows, got (0, -1)",
         ),
         (lambda: wrapped().reshape(-2, 3), "shape: expected lengths of at least 0, got (-2, 3)"),
-        (lambda: wrapped().reshape(-2, -1), "shape: expected lengths of at least 0, got (-2,)"),
+        (lambda: wrapped().reshape(-2, -1), "shape: expected lengths of at least 0, got (-2, -1)"),
         (lambda: DeviceArray(view(ARRAY)), "DeviceArray: expected GPU memory, got cpu memory"),
         (
             lambda: DeviceArray(view(fakes.OnCuda(ARRAY.T))),

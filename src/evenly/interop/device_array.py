@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -138,17 +139,16 @@ class DeviceArray:
 
     def _full(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape for `reshape`, with the length for which it has -1."""
-        if -1 not in shape:
-            full = _lengths(shape)
-        elif shape.count(-1) > 1:
+        if shape.count(-1) > 1:
             raise InputError("shape", expected="-1 at most once", given=repr(shape))
-        else:
-            at = shape.index(-1)
-            others = math.prod(_lengths(shape[:at] + shape[at + 1 :]))
+        _check_lengths([n for n in shape if n != -1], shape)
+        full = shape
+        if -1 in shape:
+            others = -math.prod(shape)
             if not others:
                 expected = "lengths from which that of -1 follows"
                 raise InputError("shape", expected=expected, given=repr(shape))
-            full = (*shape[:at], self.size // others, *shape[at + 1 :])
+            full = tuple(self.size // others if n == -1 else n for n in shape)
         if math.prod(full) != self.size:
             raise InputError("shape", expected=f"{self.size} elements", given=f"shape {shape}")
         return full
@@ -212,7 +212,8 @@ def device_empty(shape: Any, dtype: Any, device_id: int | None = None) -> Device
 
     Raises UnavailableError if there is no GPU, or cuda.core is not installed.
     """
-    wanted = _lengths(_integers(shape))
+    wanted = _integers(shape)
+    _check_lengths(wanted, wanted)
     element = np.dtype(dtype)
     nbytes = math.prod(wanted) * element.itemsize
     with _on(device_id) as (device, _):
@@ -258,7 +259,6 @@ def _integers(shape: Any) -> tuple[int, ...]:
         raise InputError("shape", expected="integers", given=repr(shape)) from None
 
 
-def _lengths(shape: tuple[int, ...]) -> tuple[int, ...]:
-    if any(n < 0 for n in shape):
+def _check_lengths(lengths: Sequence[int], shape: tuple[int, ...]) -> None:
+    if any(n < 0 for n in lengths):
         raise InputError("shape", expected="lengths of at least 0", given=repr(shape))
-    return shape

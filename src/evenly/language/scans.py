@@ -58,11 +58,7 @@ def contributions(p: ir.Pass) -> ir.Inline:
 
 def read_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:
     """Return what `known`, the code of `contributions`, reads from memory into variables that are set once."""
-
-    def reads(s: ir.Assign) -> bool:
-        return any(isinstance(e, ir.Element) for e in walk.subexpressions(s.value))
-
-    return tuple(s for s in set_once(p, known) if reads(s))
+    return tuple(s for s in set_once(p, known) if walk.arrays_read((s,)))
 
 
 def set_once(p: ir.Pass, known: ir.Block) -> tuple[ir.Assign, ...]:

@@ -155,9 +155,7 @@ def arrays_written(block: ir.Block) -> set[ir.Array]:
 
 def arrays_touched(block: ir.Block) -> set[ir.Array]:
     """Return the arrays that a block of code reads or changes."""
-    return arrays_written(block) | {
-        e.array for e in expressions(block) if isinstance(e, ir.Element)
-    }
+    return arrays_written(block) | arrays_read(block)
 
 
 def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:

@@ -65,6 +65,8 @@ def test_one_column() -> None:
     assert ev.linalg.spmm(MATRIX, B, alpha=np.array([1.0])).dtype == np.float64
     with pytest.raises(ev.InputError, match="B: expected an array of shape"):
         ev.linalg.spmm(MATRIX, B[1:])
+    with pytest.raises(ev.InputError, match=r"hint: B\.astype"):
+        ev.linalg.spmm(MATRIX, B.astype(object))
 
 
 @pytest.mark.parametrize("width", [0, 1, 2, 33, 300, 1024])

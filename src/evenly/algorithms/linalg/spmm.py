@@ -104,6 +104,7 @@ def spmm(
 def _of_a_column(A: Any, B: Any, schedule: Any, target: str) -> Any:
     """For a matrix of NumPy: on a CPU a vector takes less time than lanes, of which there is one."""
     rows, columns = kit.shape(A)
+    kit.dense(B, "B")  # whose hints name B, where those for a vector name x
     kit.check_shape(B, (columns, 1), "B", "as many rows as A has columns")
     with kit.renamed(x="B"):
         return ev.spmv(A, B.reshape(-1), schedule=schedule, target=target).reshape(rows, 1)

@@ -42,33 +42,9 @@ class Survey(NamedTuple):
 
 
 @functools.cache
-def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
-    """Return two kernels: one counts lists by their length, the other one puts their numbers into bins.
-
-    Longer lists than limits[i], and none than limits[i + 1], are in bin i. P: the type of numbers of lists.
-    """
+def surveying(limits: tuple[int, ...]) -> Any:
+    """Return the kernel that counts lists by their length, the parts of long ones, and finds the longest list."""
     l0, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
-
-    @ev.func
-    def bin_of(n):
-        i = 0
-        i += 1 if n > l1 else 0
-        i += 1 if n > l2 else 0
-        i += 1 if n > l3 else 0
-        i += 1 if n > l4 else 0
-        i += 1 if n > l5 else 0
-        i += 1 if n > l6 else 0
-        i += 1 if n > l7 else 0
-        i += 1 if n > l8 else 0
-        i += 1 if n > room else 0
-        return i
-
-    @ev.func
-    def bin_at(offsets, t):
-        """The bin of list t; -1 if it has no elements, or if there are fewer lists."""
-        last = len(offsets) - 2
-        n = offsets[min(t, last) + 1] - offsets[min(t, last)]
-        return bin_of(n) if t <= last and n > 0 else -1
 
     @ev.kernel
     def survey(E, offsets, found):
@@ -96,6 +72,38 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
+
+    return survey
+
+
+@functools.cache
+def numbering(limits: tuple[int, ...], P: Any) -> Any:
+    """Return the kernel that puts the numbers of lists into bins.
+
+    Longer lists than limits[i], and none than limits[i + 1], are in bin i. P: the type of numbers of lists.
+    """
+    _, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
+
+    @ev.func
+    def bin_of(n):
+        i = 0
+        i += 1 if n > l1 else 0
+        i += 1 if n > l2 else 0
+        i += 1 if n > l3 else 0
+        i += 1 if n > l4 else 0
+        i += 1 if n > l5 else 0
+        i += 1 if n > l6 else 0
+        i += 1 if n > l7 else 0
+        i += 1 if n > l8 else 0
+        i += 1 if n > room else 0
+        return i
+
+    @ev.func
+    def bin_at(offsets, t):
+        """The bin of list t; -1 if it has no elements, or if there are fewer lists."""
+        last = len(offsets) - 2
+        n = offsets[min(t, last) + 1] - offsets[min(t, last)]
+        return bin_of(n) if t <= last and n > 0 else -1
 
     @ev.kernel
     def number(B, offsets, places, ids):
@@ -131,7 +139,7 @@ def binning(limits: tuple[int, ...], P: Any) -> tuple[Any, Any]:
                             ids[ev.distinct(counts[at])] = tile * PLACED + turn
                             counts[ev.distinct(at)] += 1
 
-    return survey, number
+    return number
 
 
 @ev.kernel
@@ -161,8 +169,7 @@ class Bins:
     def __init__(self, R: Any, limits: tuple[int, ...], target: str) -> None:
         self.R, self.limits, self.target = R, limits, target
         found = kit.empty(R.offsets, (BINS + 2,), np.int64)
-        P: Any = kit.index_type(R.num_tiles).type
-        survey, self._number = binning((0, *limits), P)
+        survey = surveying((0, *limits))
         survey[EACH].on(target)(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, found)
         self._surveyed = found
 
@@ -185,7 +192,8 @@ class Bins:
         """The numbers of all lists that have elements, bin by bin."""
         offsets, lists = self.R.offsets, self.R.num_tiles
         teams = teams_of(-(-lists // (TEAM * PLACED)), TEAM)
-        P, number = kit.index_type(lists), self._number[NUMBERED].on(self.target)
+        P: Any = kit.index_type(lists).type
+        number = numbering((0, *self.limits), P)[NUMBERED].on(self.target)
         counts = kit.empty(offsets, (BINS * teams.num_items,), P)
         ids = kit.empty(offsets, (sum(self.survey.lists),), P)
         number(teams, offsets, counts, None)

@@ -55,7 +55,7 @@ def rereads(phase: Phase) -> bool:
 def reread(body: ir.Block) -> set[ir.Array]:
     """Return the arrays that a block of code both changes, by stores or atomics, and reads."""
     touched = {a for a in walk.arrays_written(body) if not a.grows}
-    return touched & {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
+    return touched & walk.arrays_read(body)
 
 
 def stored_twice(body: ir.Block) -> set[ir.Array]:

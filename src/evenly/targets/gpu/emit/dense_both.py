@@ -156,8 +156,9 @@ class Both(Inside):
 
     def bound(self) -> None:
         """Bound the registers of a thread, so that a multiprocessor holds enough of them."""
+        # An engine that hands out tiles has registers of its own for each axis; `hold` adds those for one.
         held, fits = self.held() + self.outer.dense.beside, FITS_DEALT if self.dealt else FITS
-        self.hold(held, fits, FEWEST)  # which adds them for one axis
+        self.hold(held, fits, FEWEST)
 
     def batch(self) -> None:
         """Write the code of some atoms: first what all columns have in common, each statement for all atoms."""

@@ -80,9 +80,7 @@ def walk_read_first(w: Owner, s: ir.Pass, body: ir.Block, over: tuple[str, str, 
     name = w.text.var(s.atom)
     first, at, item = map(w.text.unique, (f"{name}_first", "at", "item"))
     pure = tuple(x for x in body if isinstance(x, ir.Assign))
-    reads = tuple(
-        x for x in pure if any(isinstance(e, ir.Element) for e in walk.subexpressions(x.value))
-    )
+    reads = tuple(x for x in pure if walk.arrays_read((x,)))
     value = f"{first} + {item} * {width}"
     with w.compound(
         f"for (pos {first} = {start}; {first} < {end}; {first} += {w.items} * {width})"

@@ -70,10 +70,10 @@ class Spread(Columns):
         """The results of passes that all columns have in common."""
         return self.both.parted.uniform if self.both else frozenset()
 
-    # ---- the loop ----------------------------------------------------------------------------------
     def lengths(self) -> tuple[ir.Expr, ...]:
         return (self.loop.stop, *(self.both.lengths() if self.both else ()))
 
+    # ---- the loop ----------------------------------------------------------------------------------
     def write(self) -> None:
         line, body = self.writer.line, self.text.unique("spread")
         with self.writer.compound(""):
