@@ -332,7 +332,8 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
 
     crowd: of Walks. Numbers: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for
     one that gathers, that depends on its tile; narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare:
-    under a list of tiles, us of a tile without atoms.
+    under a list of tiles, us of a tile without atoms. The share with the most tiles takes longer: turn: us for each of
+    a thread's tiles; or as many rounds of groups as its atoms' searches have steps.
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
