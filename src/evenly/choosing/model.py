@@ -11,7 +11,6 @@ cases, (cases, schedules).
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -67,17 +66,17 @@ class Work:
         return self.task.gathers
 
     @property
-    def arrays(self) -> tuple[float, float]:
-        """Bytes of an atom in each of the two arrays that are read in order. There may be one: inf takes no lines."""
+    def arrays(self) -> tuple[int, ...]:
+        """Bytes of an atom in each of the one or two arrays that are read in order."""
         if not self.gathers:
-            return (self.atom_bytes, math.inf)
+            return (self.atom_bytes,)
         # What is not in order, as the ids of one pattern, is near.
         return max(self.atom_bytes - self.task.width, 1), self.task.width
 
     @property
     def tile_lines(self) -> float:
         """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line."""
-        return sum(min(1.0, self.length * size / LINE) for size in self.arrays if size < math.inf)
+        return sum(min(1.0, self.length * size / LINE) for size in self.arrays)
 
     @property
     def length(self) -> float:
