@@ -68,6 +68,19 @@ def test_tiles_that_a_layout_might_have_count_as_empty() -> None:
     assert (held == np.where(at < 70, 4, 0)).all()
 
 
+@pytest.mark.parametrize(
+    ("lengths", "early"),
+    [
+        ([], 0), ([7], 0), ([0, 0], 0), ([3, 3, 3, 3], 0), ([0, 0, 9], 0),
+        ([9, 0, 0], 1), ([8, 0, 1], 7 / 9),
+    ],
+)  # fmt: skip
+def test_how_early_the_atoms_lie(lengths: list[int], early: float) -> None:
+    """Also where the first tile has all of them, whose position is 0."""
+    layout = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    assert statistics(layout).early == pytest.approx(early)
+
+
 def there(*numbers: int) -> fakes.OnCuda:
     return fakes.OnCuda(np.array(numbers, np.int32))
 

@@ -73,6 +73,18 @@ def test_the_last_reading_leaves_time_for_itself_and_for_what_follows(monkeypatc
     assert budget.deadline == 10.0 - READING * 1e-6 - 3 * 0.25
 
 
+def test_a_candidate_that_is_not_looked_at_does_not_tell_what_a_look_takes(monkeypatch) -> None:
+    """It is refused at once, where it is not compiled and may not be."""
+    now = iter([0.0, 1.0, 1.5, 2.0, 2.001])
+    monkeypatch.setattr(measuring.time, "monotonic", lambda: next(now))
+    budget = Budget(10.0)
+    with budget.trying(0):
+        pass
+    with pytest.raises(NotCompiledError), budget.trying(1):
+        raise NotCompiledError("not compiled")
+    assert budget.looks == [0.5]
+
+
 # ---- what is taken -----------------------------------------------------------------------------------------
 def test_a_plan_takes_what_is_the_fastest(paced) -> None:
     matrix, A, x, y = arguments()

@@ -11,7 +11,6 @@ cases, (cases, schedules).
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -67,17 +66,17 @@ class Work:
         return self.task.gathers
 
     @property
-    def arrays(self) -> tuple[float, float]:
-        """Bytes of an atom in each of the two arrays that are read in order. There may be one: inf takes no lines."""
+    def arrays(self) -> tuple[int, ...]:
+        """Bytes of an atom in each of the one or two arrays that are read in order."""
         if not self.gathers:
-            return (self.atom_bytes, math.inf)
+            return (self.atom_bytes,)
         # What is not in order, as the ids of one pattern, is near.
         return max(self.atom_bytes - self.task.width, 1), self.task.width
 
     @property
     def tile_lines(self) -> float:
         """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line."""
-        return sum(min(1.0, self.length * size / LINE) for size in self.arrays if size < math.inf)
+        return sum(min(1.0, self.length * size / LINE) for size in self.arrays)
 
     @property
     def length(self) -> float:
@@ -332,7 +331,8 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
 
     crowd: of Walks. Numbers: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for
     one that gathers, that depends on its tile; narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare:
-    under a list of tiles, us of a tile without atoms.
+    under a list of tiles, us of a tile without atoms. The share with the most tiles takes longer: turn: us for each of
+    a thread's tiles; or as many rounds of groups as its atoms' searches have steps.
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]

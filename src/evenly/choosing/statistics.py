@@ -42,9 +42,12 @@ class Statistics:
 
     @property
     def early(self) -> float:
-        """How far before the middle tile the mean atom lies: about 1 near the first tile, 0 from the middle on."""
+        """How far before the middle tile the mean atom lies: 1 if it is in the first one, 0 from the middle on.
+
+        It is 0, too, for a single tile, and where no lengths are known.
+        """
         last = self.atoms * (self.tiles - 1)
-        return max(0.0, 1 - 2 * self.moment / last) if self.moment else 0.0
+        return max(0.0, 1 - 2 * self.moment / last) if last and self.greatest else 0.0
 
 
 _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()

@@ -72,7 +72,7 @@ class Budget:
         self.seconds, self.left = seconds, math.inf if most is None else most
         self.enough = enough
         self.start = time.monotonic()
-        self.looks: list[float] = []  # seconds of each that compiled nothing
+        self.looks: list[float] = []  # seconds of each that compiled nothing, and had a time
 
     @property
     def deadline(self) -> float:
@@ -91,14 +91,16 @@ class Budget:
         """
         start = time.monotonic()
         with compilations.watched(allowed=self.left > 0 and known < self.enough) as watch:
+            looked = False
             try:
                 yield
+                looked = True
             finally:
                 took = time.monotonic() - start
                 self.left -= bool(watch.count)
                 if watch.count or watch.loaded:
                     self.start += took
-                else:
+                elif looked:
                     self.looks.append(took)
 
 

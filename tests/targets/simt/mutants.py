@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -417,20 +417,26 @@ EV_KERNEL(64) join(const int* offsets, const float* x, float* y, int tiles, long
 """
 
 
-def meeting(launches: int = 1) -> None:
-    """Blocks that join a tile of two of them, and one of 161: a group of 128, and one of 33.
+def meeting(
+    launches: int = 1,
+    sizes: Sequence[int] = (70, 160 * 64 - 30, 3, 0, 40),
+    number: str = "float",
+    **options: Any,
+) -> None:
+    """Blocks that join tiles: by default one of two of them, and one of 161, a group of 128 and one of 33.
 
     Every launch has other atoms and another order, and the cells as the one before left them.
     """
-    sizes = [70, 160 * 64 - 30, 3, 0, 40]
+    dtype = np.dtype({"float": np.float32, "double": np.float64}[number])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     blocks = -(-(len(sizes) + int(offsets[-1])) // 64)
-    made = np.zeros(3 * cells(blocks), np.int64)
-    program = SimtProgram(JOIN)
+    made = np.zeros((1 + dtype.itemsize // 2) * cells(blocks), np.int64)
+    program = SimtProgram(JOIN.replace("float", number))
     for launch in range(launches):
-        x = (np.arange(offsets[-1]) % 7 + launch).astype(np.float32)
-        y = np.full(len(sizes), -1, np.float32)
-        program.launch("join", blocks, 64, offsets, x, y, len(sizes), made, seed=launch)
+        x = (np.arange(offsets[-1]) % 7 + launch).astype(dtype)
+        y = np.full(len(sizes), -1, dtype)
+        arguments = offsets, x, y, len(sizes), made
+        program.launch("join", blocks, 64, *arguments, seed=launch, **options)
         np.testing.assert_array_equal(made, 0)
         sums = np.diff(np.concatenate([[0], np.cumsum(x)])[offsets])
         np.testing.assert_array_equal(y, sums)

@@ -91,6 +91,8 @@ long_run: Run = programs.long_run
 scan: Run = programs.scan
 meeting: Run = programs.meeting
 meeting_again: Run = functools.partial(programs.meeting, 8)
+meeting_late: Run = functools.partial(programs.meeting, 5, (260, 3, 400), memory="relaxed")
+meeting_doubles: Run = functools.partial(programs.meeting, number="double")
 chunks_by_warp: Run = programs.chunks
 chunks_by_group: Run = functools.partial(programs.chunks, "by_group")
 dynamic_3: Run = functools.partial(programs.dynamic, 3)
@@ -135,7 +137,7 @@ PROGRAMS = {
     "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
     "follows": follows, "follows, long": follows_long, "follows, more": follows_more,
     "streams": streams, "streams of pairs": streams_of_pairs, "streams among empty tiles": streams_among_empty, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
-    "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
+    "meeting": meeting, "meeting again": meeting_again, "meeting late": meeting_late, "meeting, doubles": meeting_doubles, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
     "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by warp": tasks_by_warp, "tasks by block": tasks_by_block, "mails of two": mails_of_two,
     "blocking queue": blocking_by_thread, "lock-free queue": lock_free_by_thread, "lock-free queue, by block": lock_free_by_block, "stealing": stealing_by_group,
@@ -380,6 +382,8 @@ MEETING = [  # blocks that meet
     Mutant("meet.cuh", "if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;", *HALF, meeting, "mask"),
     Mutant("meet.cuh", "const Share own(place, present, group(me) + present == count);", "present,", "present - 1,", meeting, "deadlock"),
     Mutant("meet.cuh", "const Share own(place, present, group(me) + present == count);", "group(me) + present == count", "true", meeting, "deadlock"),
+    Mutant("meet.cuh", "last = has_last ? members - 1 - from : -1;", "- from", "", meeting, "deadlock"),
+    Mutant("meet.cuh", "mine = members - from < share ? members - from : share;", "members - from < share ? members - from : share", "share", meeting, "bounds"),
     Mutant("meet.cuh", "if (count <= fan) return true;", *GONE, meeting, "bounds"),
     Mutant("meet.cuh", "if (count <= fan) return true;", "fan", "fan + 40", meeting, "race"),
     Mutant("meet.cuh", "me /= fan;", *GONE, meeting, "bounds"),
@@ -467,6 +471,9 @@ BY_RESULT = [
     Mutant("meet.cuh", "if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(first, me), 1LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "source = 0;", *GONE, meeting_again, ""),
     Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~(second ? there_too : there)", "", pair, ""),
+    Mutant("meet.cuh", "if (i > 0) ask(own, i, parts);", *GONE, meeting_doubles, ""),
+    Mutant("meet.cuh", "while (lacks(parts)) ask(own, i, parts);", *GONE, meeting_late, ""),
+    Mutant("meet.cuh", "for (int w = 0; w < words; ++w) missing = missing || parts[j][w] == 0;", "missing || ", "", meeting_late, ""),
     Mutant("meet.cuh", "if (i + j < own.mine) atomic_store(own.at(i + j, w), 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (i + j < own.mine) total = Phase::combine(total, b.value);", *GONE, meeting, ""),
     Mutant("meet.cuh", "EV_DEVICE int last_block() const { return (int)(Rule::last_place(end, tile) / S); }", "(end", "(end + 64", meeting, ""),
