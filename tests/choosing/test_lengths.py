@@ -97,3 +97,5 @@ def test_some_tiles_on_a_gpu_count_as_mean_ones_of_their_base() -> None:
     assert found is statistics(some)
     every = Subset(base=base, selected=there(2, 1, 0), offsets=there(0, 1, 7, 9))
     assert statistics(every) is statistics(base)
+    one = Subset(base=base, selected=there(1), offsets=there(0, 6))
+    assert statistics(one).early == 0
