@@ -150,9 +150,8 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
         within = asked.within(first) if len(fields) > 1 else ""
         if not within:
             return contribute(asked.inside)
-        with w.compound(
-            f"if ({within})"
-        ):  # most often, and then no number of a pair asks by itself
+        # Most often all belong to the tile, and then no number of a pair asks by itself.
+        with w.compound(f"if ({within})"):
             contribute("")
         with w.compound("else"):
             contribute(asked.inside)
