@@ -30,6 +30,18 @@ def row_sums(A, y):
         y[row] = sum(A.value(k) for k in A.atoms(row))
 
 
+@pytest.mark.parametrize("made", [kit.each, kit.whole])
+def test_layouts_of_a_number_are_shared(made: Any) -> None:
+    assert made(5) is made(np.int64(5))
+    count = np.array(5)
+    assert made(count) is made(5)
+    count += 1
+    assert made(count) is made(6)
+    for wrong in 5.0, [5], -1:
+        with pytest.raises(ev.InputError, match="count: expected an integer of at least 0"):
+            made(wrong)
+
+
 def test_a_csr_matrix_stays_as_it_is() -> None:
     assert kit.as_rows(MATRIX) is MATRIX
 

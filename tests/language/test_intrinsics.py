@@ -129,16 +129,16 @@ def test_it_gives_what_it_means(entry: Intrinsic, t: T.Scalar, target: str) -> N
         same(got.real, wanted.real, inputs(entry, t))
         same(got.imag, wanted.imag, inputs(entry, t))
     else:
-        same(got, wanted, inputs(entry, t), entry.beside)
+        same(got, wanted, inputs(entry, t), entry.error_of)
 
 
-def same(got: np.ndarray, wanted: np.ndarray, given: list[Any], beside: float = 0.0) -> None:
+def same(got: np.ndarray, wanted: np.ndarray, given: list[Any], error_of: float = 0.0) -> None:
     """Equal integers; floats that are NaN alike, signed alike, and a few roundings apart."""
     if got.dtype.kind != "f":
         np.testing.assert_array_equal(got, wanted)
         return
     with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(wanted), wanted.dtype.type(beside))
+        size = np.maximum(np.abs(wanted), wanted.dtype.type(error_of))
         near = np.abs(got - wanted) <= ULPS * np.spacing(size)
         right = (got == wanted) | near
         right &= np.signbit(got) == np.signbit(wanted)

@@ -29,8 +29,9 @@ def for_streams(
         return None
     size, run = min(power_from(st.greatest / held["each"]), WARP), run_of(task.atom_bytes)
     wide = task.located and task.width > NARROW
-    # A number of 8 bytes with its place: four lanes of four atoms took 0.8 of the time of two of eight.
-    items, least = (held["items"] // 2, 4) if wide and size < 4 else (held["items"], 2)
+    least, items = held["short"], held["items"]
+    if wide and size < held["short_located"][0]:
+        least, items = held["short_located"]
     alike = st.greatest <= held["alike"] * st.mean
     if task.streams and alike and st.tiles * size >= held["threads"] * numbers["multiprocessors"]:
         said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"

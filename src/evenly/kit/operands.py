@@ -13,12 +13,13 @@ from evenly.interop.transfer import to_numpy
 from evenly.interop.vectors import contiguous, from_numpy
 from evenly.kit.arguments import check_shape, empty
 from evenly.language.types import from_dtype, read_as
+from evenly.layouts.arguments import count_of
 from evenly.layouts.each import Each, Whole
 from evenly.layouts.entries import check_range
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
 
-MADE = 128  # layouts that are kept: a call is quicker with the layout of an earlier one
+MADE = 128  # layouts that are kept
 
 
 def vector(x: Any, name: str, axes: int = 1) -> Any:
@@ -120,16 +121,25 @@ def index_type(count: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if count <= np.iinfo(np.int32).max else np.int64)
 
 
-@functools.lru_cache(MADE)
+# A call is quicker with the layout of an earlier one.
+_each = functools.lru_cache(MADE)(Each)
+_whole = functools.lru_cache(MADE)(Whole)
+
+
 def each(count: int) -> Each:
-    """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array."""
-    return Each(count)
+    """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array.
+
+    Equal counts may have the same layout. Raises InputError unless it is an integer from 0.
+    """
+    return _each(count_of(count, "count"))
 
 
-@functools.lru_cache(MADE)
 def whole(count: int) -> Whole:
-    """Return a layout of one tile with `count` atoms, for kernels that scan the elements of an array."""
-    return Whole(count)
+    """Return a layout of one tile with `count` atoms, for kernels that scan the elements of an array.
+
+    Equal counts may have the same layout. Raises InputError unless it is an integer from 0.
+    """
+    return _whole(count_of(count, "count"))
 
 
 @kernel

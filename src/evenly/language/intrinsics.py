@@ -46,7 +46,7 @@ class Intrinsic:
     counts: whether the last argument is a count: an integer of any type, which keeps its low bits in the first's type.
     vectorises: whether LLVM computes it for several numbers at once.
     on_host: whether `function` is right for Python's integers, so that the host may compute it before a launch.
-    beside: a number beside which results are exact to a few roundings, where smaller ones need not be by themselves.
+    error_of: errors are a few roundings of this number, where results are smaller.
     doc: what it returns, in one line of the documentation.
     samples: first arguments for its test, in addition to those of all tests.
     """
@@ -67,7 +67,7 @@ class Intrinsic:
     counts: bool = False
     vectorises: bool = False
     on_host: bool = False
-    beside: float = 0.0
+    error_of: float = 0.0
     samples: tuple[float, ...] = ()
 
     @property
@@ -160,8 +160,8 @@ TABLE = (
         meaning=names.exp_minus_abs,
         cuda="ev::exp_minus_abs",
         numba="primitives.exp_minus_abs",
-        beside=1.0,
-        doc="e to the power -abs(x), exact beside 1: a weight in a sum, sooner than exp on a GPU",
+        error_of=1.0,
+        doc="e to the power -abs(x), to a few roundings of 1: a weight in a sum, sooner than exp on a GPU",
     ),
     _math(math.exp2, np.exp2, "2 to the power x", numba="np.exp2"),
     _math(math.expm1, np.expm1, "e to the power x, less 1; accurate where x is near 0"),

@@ -226,7 +226,13 @@ def _update(array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
 
 # ---- weights ------------------------------------------------------------------------------------
 def exp_minus_abs(x: Any) -> Any:
-    """Return e to the power -abs(x), exact to a few roundings beside 1: a weight in a sum, sooner than exp on a GPU."""
+    """Return e to the power -abs(x), sooner than `math.exp` on a GPU: `total += v * ev.exp_minus_abs(m - x)`.
+
+    x: a real number. The result is a float from 0 to 1, of the type that `math.exp` gives; nan for nan, 0 for
+    infinities. It is a weight in a sum, so its error is a few roundings of 1, whatever its size. Small results have
+    fewer right digits than those of `math.exp`: relative errors are up to 1e-5 of float32, and 1e-13 of float64. Those
+    below 2**-126, and 2**-1021, may be 0.
+    """
     return np.exp(-np.abs(x))
 
 

@@ -32,7 +32,7 @@ def sort_by_key(keys: Any, values: Any = None, *, descending: bool = False) -> t
     """Return (keys, values), both sorted by key. Equal keys keep their order.
 
     keys: (n,), real numbers or bool.
-    values: an array (n,) of any dtype on the same device, or a tuple of such arrays.
+    values: an array (n,) of numbers or bool on the same device, or a tuple of such arrays.
       Default: the positions 0 .. n-1, as int32 if that suffices, else int64. The second result
       is then the order that sorts the keys, as of numpy.argsort.
     descending: the greatest keys first. Equal keys keep their order then, too.

@@ -26,8 +26,9 @@ def segment_sort(
 
     keys: (n,), real numbers or bool, the elements of all lists, one list after the other.
     offsets: as of `ev.ragged.segment_reduce`.
-    values: an array (n,) of any dtype on the same device, or a tuple of such arrays. Default: the positions 0 .. n-1 of
-      the elements, as int32 if that suffices, else int64. The second result is then the order that sorts the keys.
+    values: an array (n,) of numbers or bool on the same device, or a tuple of such arrays. Default: the positions
+      0 .. n-1 of the elements, as int32 if that suffices, else int64. The second result is then the order that sorts
+      the keys.
     descending: the greatest keys of each list first. Equal keys keep their order then, too.
     schedule, target: as of `ev.spmv`.
 
