@@ -106,7 +106,7 @@ def _of_a_column(A: Any, B: Any, schedule: Any, target: str) -> Any:
     rows, columns = kit.shape(A)
     kit.check_shape(B, (columns, 1), "B", "as many rows as A has columns")
     with kit.renamed(x="B"):
-        return ev.spmv(A, B.reshape(-1), schedule=schedule, target=target).reshape(rows, 1)
+        return ev.spmv(A, B.ravel(), schedule=schedule, target=target).reshape(rows, 1)
 
 
 def _prepared(kernel: Any, A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> kit.Call:

@@ -56,6 +56,7 @@ def scattered(A: Any, x: Any, out: Any) -> Any:
     starts = np.searchsorted(kit.to_numpy(A.offsets), cuts) if of_columns else cuts
     starts[0], starts[-1] = 0, A.num_tiles
     at_once = parts == 1 and held == kit.dtype(out)
+    kit.check_apart(out, A=A, x=x)
     sums = out if at_once else kit.empty(x, (parts * rows,), held)
     columns = None if of_columns else A.columns
     P = ev.ragged(cuts, num_atoms=nonzeros, check=False)
