@@ -48,6 +48,7 @@ from evenly.kit.lists import (
     result,
 )
 from evenly.kit.operands import (
+    check_apart,
     check_beside,
     check_holds,
     check_indices,
@@ -85,6 +86,7 @@ __all__ = [
     "as_rows",
     "atom_count",
     "by_atoms",
+    "check_apart",
     "check_beside",
     "check_holds",
     "check_indices",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import Binding
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
@@ -70,6 +71,14 @@ def check_output(out: Any, shape: tuple[int, ...], like: Any, named: str, what: 
     check_beside(out, "out", like, named)
     if arrays.view(out, "out").readonly:
         raise InputError("out", expected="an array that can be written", given="a read-only one")
+
+
+def check_apart(out: Any, **read: Any) -> None:
+    """Raise InputError if `out` is read-only, or shares memory with one of these arrays and layouts, by their names.
+
+    A call of a kernel checks its own arguments. This is for operands that another kernel reads.
+    """
+    Binding({**read, "out": out}).check_outputs(frozenset({("out",)}))
 
 
 def held_as(x: Any) -> np.dtype[Any]:

@@ -62,6 +62,9 @@ def test_one_column() -> None:
         C = ev.linalg.spmm(A, B)
         assert C.shape == (MATRIX.shape[0], 1)
         np.testing.assert_array_equal(C, MATRIX @ B)
+    wide = dense(MATRIX.shape[1], 3, np.float32)
+    for column in wide[:, 1:2], wide[::-1, :1]:  # of other strides, as any operand may have
+        np.testing.assert_array_equal(ev.linalg.spmm(MATRIX, column), MATRIX @ column)
     assert ev.linalg.spmm(MATRIX, B, alpha=np.array([1.0])).dtype == np.float64
     with pytest.raises(ev.InputError, match="B: expected an array of shape"):
         ev.linalg.spmm(MATRIX, B[1:])

@@ -298,6 +298,18 @@ def test_many_columns_on_a_cpu_have_sums_in_parts(format_):
         np.testing.assert_allclose(y, grouped, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [50, 3000])
+@pytest.mark.parametrize("make", [lambda A: ev.csr(A).T, ev.coo])
+def test_an_output_of_a_single_product_overlaps_nothing(make, n):
+    """However many parts have sums of their own: 1 of 50 rows, several of 3000."""
+    A, x = make(sp.random_array((n, n), density=0.05, rng=np.random.default_rng(3))), np.ones(n)
+    values = A.values.copy()
+    for out, name in (x, "x"), (A.values[:n], "A.values"):
+        with pytest.raises(ev.InputError, match=f"^out: .* shares no memory with {name}, got"):
+            ev.spmv(A, x, out)
+    assert (x == 1).all() and (A.values == values).all()
+
+
 def test_sums_in_parts_of_16_bits():
     matrix = sp.random_array((40, 3000), density=0.5, format="csc", dtype=np.float32)
     A = ev.csc((matrix.data.astype(np.float16), matrix.indices, matrix.indptr), shape=matrix.shape)

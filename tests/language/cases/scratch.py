@@ -93,3 +93,17 @@ def two_steps_in_an_array_of_constant_length(A, y):
                 h[ev.distinct(A.column(first + j))] += 1
         for j in ev.lanes(4):
             y[row, j] = h[j]
+
+
+@case(owned_only=True, A=A3, y=out("float32", [[1231, 2462], [0, 0], [4, 8]], start=9))
+def an_array_of_each_lane(A, y):
+    for row in A.tiles():
+        begin = A.begin(row)
+        for j in ev.lanes(2):
+            h = ev.scratch(A.end(row) - begin, np.float32)
+            for k in A.atoms(row):
+                h[k - begin] = A.value(k) * (j + 1)
+            digits = 0.0
+            for i in range(len(h)):
+                digits = 10 * digits + h[i]
+            y[row, j] = digits

@@ -107,7 +107,7 @@ def _of_a_column(A: Any, B: Any, schedule: Any, target: str) -> Any:
     kit.dense(B, "B")  # whose hints name B, where those for a vector name x
     kit.check_shape(B, (columns, 1), "B", "as many rows as A has columns")
     with kit.renamed(x="B"):
-        return ev.spmv(A, B.reshape(-1), schedule=schedule, target=target).reshape(rows, 1)
+        return ev.spmv(A, B.ravel(), schedule=schedule, target=target).reshape(rows, 1)
 
 
 def _prepared(kernel: Any, A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> kit.Call:

@@ -62,8 +62,9 @@ def _check_passes(block: ir.Block, lane: Iterable[ir.Expr]) -> None:
     }
     dependence = Dependence(block, given, results=False)
     varying = dependence.varying()
+    own = [s.array for s in walk.statements(block) if isinstance(s, ir.Scratch)]  # a lane's
     for s in _of_passes(block):
-        if not isinstance(s, ir.Store) or depend(s.indices, varying):
+        if not isinstance(s, ir.Store) or s.array in own or depend(s.indices, varying):
             continue
         if depend((s.value,), varying) or _is_update(s, dependence):
             _refuse_shared(s)

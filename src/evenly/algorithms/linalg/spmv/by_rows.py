@@ -158,7 +158,7 @@ def spmv(
             call = _prepared(product, A, x, out)
             if kit.dtype(call.out) == kit.result_type(x, A):
                 with kit.renamed(y="out", sums="out"):
-                    return scattered(A, x, call.out)
+                    return scattered(A, x, call.out, new=out is None)
     else:
         product = _over(_checked, _checked_items, A, schedule, target)
     if out is not None and product.repeat(A, x, out):

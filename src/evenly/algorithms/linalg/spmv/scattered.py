@@ -43,10 +43,10 @@ def add_parts(E, sums, parts, y):
         y[row] = total
 
 
-def scattered(A: Any, x: Any, out: Any) -> Any:
+def scattered(A: Any, x: Any, out: Any, new: bool) -> Any:
     """Compute out = A x for the layout of `ev.csc` or `ev.coo` in CPU memory, and return `out`.
 
-    out: of the type of products.
+    out: of the type of products. new: whether it is a new array, which overlaps nothing.
     """
     rows, nonzeros, of_columns = A.num_rows, A.num_atoms, A.format == "csc"
     kit.check_indices(A.indices if of_columns else A.rows, rows, "A.rows", "row indices")
@@ -56,6 +56,8 @@ def scattered(A: Any, x: Any, out: Any) -> Any:
     starts = np.searchsorted(kit.to_numpy(A.offsets), cuts) if of_columns else cuts
     starts[0], starts[-1] = 0, A.num_tiles
     at_once = parts == 1 and held == kit.dtype(out)
+    if not (at_once or new):
+        kit.check_apart(out, A=A, x=x)
     sums = out if at_once else kit.empty(x, (parts * rows,), held)
     columns = None if of_columns else A.columns
     P = ev.ragged(cuts, num_atoms=nonzeros, check=False)
