@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests import emitting, typed
 from tests.batteries import matrices
+from tests.dense import sddmm
 from tests.emitting import codes, emitted
 from tests.golden.files import of_tasks
 from tests.golden.kernel import halves
@@ -286,3 +287,12 @@ def test_schedules_of_tasks_compile_within_the_ceiling(name: str, size: int) -> 
         assert found["code"] > 0
         assert found["registers"] <= REGISTERS, code.name
         assert max(found["spills"], found["stack"]) <= SPILLS, code.name
+
+
+def test_what_lanes_tell_each_other_leaves_shared_memory_to_a_large_block() -> None:
+    matrix = matrices(np.float64)["power law"]
+    X, Z = (np.zeros((n, 8)) for n in matrix.shape)
+    schedule = ev.GroupMapped(8, block=1024, items=32, lanes=4, vector=1)
+    (code,) = emitted(sddmm, (ev.csr(matrix), X, Z, np.zeros(matrix.nnz)), schedule)
+    found = re.findall(r"\.shared .*\[(\d+)\]", ptx(code.source))
+    assert sum(map(int, found)) <= 48 * 1024

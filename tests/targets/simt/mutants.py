@@ -628,7 +628,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12, kept: int = 1000) -> N
     """A tree of tasks, which three blocks run; what one stores for its children is read by them. At most `kept` are left."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
-        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(12, np.int32)
+        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(99, np.int32)
         mail, items = np.zeros(384, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1

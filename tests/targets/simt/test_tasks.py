@@ -39,7 +39,7 @@ def test_all_executions_run_every_task_once_and_end(
 
 
 def of_two_lanes(blocks: int) -> tuple[Any, ...]:
-    return tuple(np.zeros(n, t) for n, t in zip((256, 2 * blocks, 2 * blocks, 8, 1), (np.int64, *[np.int32] * 4), strict=True))  # fmt: skip
+    return tuple(np.zeros(n, t) for n, t in zip((256, 3 * blocks, 3 * blocks, 8, 1), (np.int64, *[np.int32] * 4), strict=True))  # fmt: skip
 
 
 @pytest.mark.parametrize("memory", ["relaxed", "sequential"])
@@ -56,6 +56,16 @@ def test_mails_that_are_sent_together_come_to_three_workers() -> None:
         given = of_two_lanes(3)
         program.launch("two_mails", 3, 2, *given, seed=seed)
         assert not given[2].any() and given[4][0] == 3
+
+
+def test_more_mails_than_are_wanted_have_boxes_of_their_own() -> None:
+    """Several workers see the same one that waits, and each sends four."""
+    program = ev.SimtProgram(SOURCE)
+    for seed in range(200):
+        pool, mail, flags = np.zeros(256, np.int64), np.zeros(15, np.int32), np.zeros(15, np.int32)
+        data, total = np.zeros(201, np.int32), np.zeros(1, np.int32)
+        program.launch("four_mails", 3, 4, pool, mail, flags, data, total, 200, seed=seed)
+        assert not flags.any() and total[0] == 200 * 201 // 2
 
 
 def explored(program: ev.SimtProgram) -> None:

@@ -219,8 +219,11 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     return is_in(items, place, end) ? place : end - 1;
   }
   // all[i] = what `put` leaves for atom i of a batch, for all lanes of its rank. Lanes leave it in shared memory, and load it
-  // 16 bytes at a time: fewer accesses than a shuffle an atom (by_memory).
-  template <int N, class T> static constexpr bool by_memory = lanes >= 4 && N >= 8 && (sizeof(T) == 4 || sizeof(T) == 8);
+  // 16 bytes at a time: fewer accesses than a shuffle an atom (by_memory). Each type and length has memory of its own, so each
+  // may take a part of what a block has.
+  static constexpr int most_memory = 8192;
+  template <int N, class T> static constexpr bool by_memory =
+      lanes >= 4 && N >= 8 && (sizeof(T) == 4 || sizeof(T) == 8) && Team::in_block / lanes * N * (int)sizeof(T) <= most_memory;
   template <int N, class T, class Put> EV_DEVICE void through_memory(T (&all)[N], const Put& put) const {
     constexpr int word = 16 / (int)sizeof(T), each = ceil_div(N, word) * word, whole = N / word * word;
     T* memory = memory_of<T, Team::in_block / lanes * each>() + thread_rank() / lanes * each;

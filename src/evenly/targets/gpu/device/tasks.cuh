@@ -11,7 +11,7 @@
 // and mail is published by fences.
 //
 // Set: as in taker.cuh, and the members
-//     Task* mail;                          // (boxes, groups of a taker), with two boxes for each taker
+//     Task* mail;                          // (boxes, groups of a taker), with `each` boxes for a taker (task_mail)
 //     int* flags;                          // (boxes,), zero between launches: what is in a box
 #pragma once
 #include "gpu.cuh"
@@ -25,20 +25,22 @@ namespace ev {
 // An idle taker draws a number, whose box it watches. So it waits where nobody else does. Whoever sends mail draws a
 // number, too, and the same numbers meet: a queue by tickets, in which those that take may wait before there is anything.
 // The flag of a box is 0, or says of which number the mail is, and how many tasks it has. A taker wants one mail at a time,
-// and sends one at a time only if somebody waits, so two boxes for each are enough. If more mails are sent than wanted, the next
-// that are idle find them.
+// and sends up to W / N at a time only if somebody waits: all others may see the same one. So for each there is a box for the
+// mail that it wants, and as many as it sends. With fewer, two that send would wait for one box, and both find it free. If more
+// mails are sent than wanted, the next that are idle find them.
 //
 // mail_numbers has both: in the upper half how many were drawn by idle takers, in the lower half those of mails. So an idle
 // taker finds how many wait with it. If these are all that have begun, no other has tasks, or will get any, and it tells
 // all that wait. A taker that begins later finds the same.
 template <class Set, int W, int N> struct task_mail {
   using Task = typename Set::Task;
+  static constexpr int each = 1 + W / N;  // boxes for a taker
   const Set& set;
   const unsigned boxes;
   int begun = 0;           // takers, when this one looked: in lane 0
   long long in_vain = 0;   // how often there was no mail at once
 
-  EV_DEVICE task_mail(const Set& s, int takers) : set(s), boxes(2u * (unsigned)takers) {}
+  EV_DEVICE task_mail(const Set& s, int takers) : set(s), boxes((unsigned)(each * takers)) {}
 
   EV_DEVICE void begin() const {
     if (lane_rank() == 0) {
@@ -48,7 +50,7 @@ template <class Set, int W, int N> struct task_mail {
   }
 
   // Sends m mails of k tasks each, to takers that wait or to the next ones that will: lane i has task i % k of mail i / k. There
-  // are no more mails than boxes. They are numbered by one addition, and wait for their boxes and for memory together.
+  // are W / N mails at most. They are numbered by one addition, and wait for their boxes and for memory together.
   EV_DEVICE void send(const Task& task, int k, int m = 1) const {
     const int own = lane_rank() % k;
     const unsigned number = (unsigned)add(mail_numbers, m) + lane_rank() / k, box = number % boxes;
@@ -196,7 +198,7 @@ private:
       const int m = maximum(minimum(minimum(1 + n / 16, lanes / k), (left - kept) / k), 1);
       mail.send(stack()[(bottom + given + lane_rank() % (m * k)) & (S - 1)], k, m);
       given += m * k;
-      if (now != late && n < (int)mail.boxes / 16) break;
+      if (now != late && n < (int)mail.boxes / (8 * mail.each)) break;
     }
     return given;
   }

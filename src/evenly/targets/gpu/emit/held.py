@@ -50,9 +50,13 @@ class Held:
 def read_first(s: ir.Pass, written: frozenset[ir.Path]) -> ir.Block | None:
     """Return a pass's body with what it reads in variables, if it stores what it reads, and nothing else.
 
-    None where that is no use: it reads no array that the kernel writes, or one that the pass itself does.
+    None where that is no use: it reads no array that the kernel writes, or one that the pass itself does. Or where a
+    variable changes, since a store between would find its last value.
     """
     if s.accumulators or not all(isinstance(x, ir.Assign | ir.Store) for x in s.body):
+        return None
+    variables = [x.var for x in s.body if isinstance(x, ir.Assign)]
+    if len(set(variables)) < len(variables):
         return None
     read = {e.array for e in walk.expressions(s.body) if isinstance(e, ir.Element)}
     if read & walk.arrays_written(s.body) or not any(a.path in written for a in read):

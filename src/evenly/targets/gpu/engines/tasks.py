@@ -121,7 +121,8 @@ class TaskEngine(HandedOutEngine):
                 Buffer(WORDS, 8 * words, 8),
             ]
         else:
-            boxes, groups = 2 * takers, WARP // min(schedule.size, WARP)
+            groups = WARP // min(schedule.size, WARP)
+            boxes = takers * (1 + min(schedule.size, WARP))  # as task_mail has them
             buffers = [Buffer(MAIL, boxes * groups * task), Buffer(FLAGS, boxes * 4, 4, "zeros")]
         return Sizing(grids, counts, (*buffers, *partials(blocks, grid_words)))
 
