@@ -36,9 +36,11 @@ def as_rows(A: Any, name: str = "A", *, keep: bool = False) -> Any:
 
     Raises InputError for anything else, and for other layouts whose tiles are not rows.
     """
-    if sparse.is_compressed(A):
-        return A
-    A = as_layout(A, name)
+    return A if sparse.is_compressed(A) else _in_rows(as_layout(A, name), name, keep)
+
+
+def _in_rows(A: Any, name: str, keep: bool = False) -> Any:
+    """Return what `as_rows` does, for what `as_layout` has returned."""
     if can_be_grouped(A) or not is_layout(A):
         shape(A, name)
         return by_row(A, name, keep)
@@ -77,7 +79,7 @@ def by_atoms(A: Any, name: str = "A") -> tuple[Any, bool]:
     if sparse.is_compressed(A):
         return A, True
     A = as_layout(A, name)
-    return (A, False) if can_be_grouped(A) else (as_rows(A, name), True)
+    return (A, False) if can_be_grouped(A) else (_in_rows(A, name), True)
 
 
 def atom_count(A: Any) -> int:

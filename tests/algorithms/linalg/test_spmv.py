@@ -96,6 +96,17 @@ def test_out_is_filled_and_returned():
     np.testing.assert_array_equal(out, matrix @ x)
 
 
+@pytest.mark.parametrize("make", [sp.csr_array, ev.csr])
+def test_a_call_like_an_earlier_one_looks_at_nothing_else(make, monkeypatch):
+    """Looking at the matrix took longer than such a call."""
+    A = make(sp.random_array((30, 30), density=0.2, rng=np.random.default_rng(3)))
+    x, y = np.ones(30), np.empty(30)
+    ev.spmv(A, x, y)
+    monkeypatch.setattr(ev.kit, "by_atoms", None)
+    monkeypatch.setattr(ev.kit, "as_rows", None)
+    assert ev.spmv(A, x, y) is y
+
+
 def test_target_python_and_cpu_agree():
     matrix = matrices()["empty in the middle"]
     x = vector(matrix.shape[1])

@@ -151,19 +151,22 @@ def spmv(
     """
     if alpha is not _ONE or beta is not _ZERO:
         return _scaled(A, x, out, kit.scales(alpha, beta, x, "x"), schedule, target)
-    if schedule == target == "auto":
+    plain = schedule == target == "auto"
+    if plain:
         product = _product_by_items if kit.walks_items(A, schedule, target) else _product
+    else:
+        product = _over(_checked, _checked_items, A, schedule, target)
+    if out is not None and product.repeat(A, x, out):
+        return out
+    by_rows = False
+    if plain:
         A, by_rows = kit.by_atoms(A)
         if not by_rows and not kit.on_gpu(A.values):
             call = _prepared(product, A, x, out)
             if kit.dtype(call.out) == kit.result_type(x, A):
                 with kit.renamed(y="out", sums="out"):
                     return scattered(A, x, call.out, new=out is None)
-    else:
-        product = _over(_checked, _checked_items, A, schedule, target)
-    if out is not None and product.repeat(A, x, out):
-        return out
-    return _computed(product, A, x, out)
+    return _computed(product, A if by_rows else kit.as_rows(A), x, out)
 
 
 def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) -> Any:
@@ -174,7 +177,7 @@ def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) 
     if scalars.leaves(kit.result_type(x, A)):
         return spmv(A, x, out, schedule=schedule, target=target)
     scalars.check_out(out)
-    return _computed(product, A, x, out, scalars)
+    return _computed(product, kit.as_rows(A), x, out, scalars)
 
 
 def _over(rows: Any, items: Any, A: Any, schedule: Any, target: str) -> Any:
@@ -211,7 +214,7 @@ def _prepared(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> kit.
 
 
 def _computed(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> Any:
-    call = _prepared(product, kit.as_rows(A), x, out, scalars)
+    call = _prepared(product, A, x, out, scalars)
     try:
         return call.run()
     except ev.LanguageError as error:
