@@ -308,8 +308,8 @@ def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
     """Return the lines that an atom makes L1 look up, and the bytes that its stores write beside its own."""
     a, n = rates.a, rates.n
     # Tiles that lie side by side are read by whole lines.
-    apart = a.passes * a.tile_lines * (1 - a.by_columns) / made.each
-    lines = np.maximum((a.atom_bytes + a.later) / LINE, apart)
+    by_tile = a.passes * a.tile_lines * (1 - a.by_columns) / made.each
+    lines = np.maximum((a.atom_bytes + a.later) / LINE, by_tile)
     apart = a.apart + (1 - a.apart) * made.scattered
     lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * made.run)
     # L1 does not gather what lanes store: each instruction writes sectors of its own.

@@ -58,7 +58,7 @@ def read_first(s: ir.Pass, written: frozenset[ir.Path]) -> ir.Block | None:
     variables = [x.var for x in s.body if isinstance(x, ir.Assign)]
     if len(set(variables)) < len(variables):
         return None
-    read = {e.array for e in walk.expressions(s.body) if isinstance(e, ir.Element)}
+    read = walk.arrays_read(s.body)
     if read & walk.arrays_written(s.body) or not any(a.path in written for a in read):
         return None
     return tuple(x for stmt in s.body for x in _apart(stmt))
