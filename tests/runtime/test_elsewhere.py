@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,29 +67,28 @@ def prepared_once(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return made
 
 
+def calls_elsewhere(call: Any, matrix: Callable[[], Any]) -> None:
+    """Call a product with new vectors, which are kept, so that all lie elsewhere. Hold the results against SciPy's."""
+    kept = []
+    for i in range(20):
+        x, y = np.full(N, i, np.float32), np.empty(N, np.float32)
+        kept.append((x, y))
+        call(matrix(), x, y)
+    for x, y in kept:
+        np.testing.assert_allclose(y, A @ x, rtol=1e-4)
+
+
 @pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path", "auto"])
 def test_new_results_and_operands_are_not_prepared_again(
     schedule: str, prepared_once: list[Any]
 ) -> None:
-    kept, call = [], product.copy()[schedule].on("cpu")
-    for i in range(20):
-        x, y = np.full(N, i, np.float32), np.empty(N, np.float32)
-        kept.append((x, y))  # so that all lie elsewhere
-        call(A, x, y)
+    calls_elsewhere(product.copy()[schedule].on("cpu"), lambda: A)
     assert len(prepared_once) == 1
-    for x, y in kept:
-        np.testing.assert_allclose(y, A @ x, rtol=1e-4)
 
 
 def test_layouts_made_anew_beside_new_arrays(prepared_once: list[Any]) -> None:
-    kept, call = [], product.copy()["merge_path"].on("cpu")
-    for i in range(20):
-        x, y = np.full(N, i, np.float32), np.empty(N, np.float32)
-        kept.append((x, y))
-        call(ev.csr(A), x, y)
+    calls_elsewhere(product.copy()["merge_path"].on("cpu"), lambda: ev.csr(A))
     assert len(prepared_once) == 1
-    for x, y in kept:
-        np.testing.assert_allclose(y, A @ x, rtol=1e-4)
 
 
 def test_a_plan_does_not_prepare_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,14 +104,8 @@ def test_a_plan_does_not_prepare_them_again(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_kernel_with_scratch_arrays(prepared_once: list[Any]) -> None:
-    kept, call = [], scratch.copy()["thread_mapped"].on("cpu")
-    for i in range(5):
-        x, y = np.full(N, i, np.float32), np.empty(N, np.float32)
-        kept.append((x, y))
-        call(A, x, y)
+    calls_elsewhere(scratch.copy()["thread_mapped"].on("cpu"), lambda: A)
     assert len(prepared_once) == 1
-    for x, y in kept:
-        np.testing.assert_allclose(y, A @ x, rtol=1e-4)
 
 
 def test_what_a_new_call_would_refuse_is_refused() -> None:
