@@ -109,9 +109,8 @@ def look(P, together, found):
                 empty += 1 if length == 0 else 0
             elif run < P.runs:
                 found[SUMS * P.sections + run * WARP + k - P.first(part)] = P.length(k)
-            elif P.gathers == 1:
-                if P.column(k) // together == mine:
-                    mark = max(mark, CLOSE if P.end(part) - k < TOGETHER else NEAR)
+            elif P.gathers == 1 and P.column(k) // together == mine:
+                mark = max(mark, CLOSE if P.end(part) - k < TOGETHER else NEAR)
         if run < 0:
             found[SUMS * part] = squares
             found[SUMS * part + 1] = greatest
