@@ -77,7 +77,7 @@ class Plan:
             compiled.phases,
         )
         self._outputs, self.reads = compiled.phases.outputs, compiled.reads
-        self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
+        self._binding, self._specs = binding, specs
         self._program, self._requirements = compiled.program, compiled.program.requirements
         self._defaults = kernel.signature.defaults()
         self._stored: Stored = {}
@@ -247,7 +247,7 @@ class Plan:
                     given=_brief(value),
                     hint="make a plan for these arguments",
                 )
-        if is_wide(binding) and not self._wide:
+        if is_wide(binding) and not is_wide(self._binding):
             raise InputError(
                 next(iter(binding.arguments)),
                 expected="sizes that 32-bit positions hold, as the plan was made for",
