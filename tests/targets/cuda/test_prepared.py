@@ -247,18 +247,11 @@ def test_arguments_stand_where_the_driver_looks() -> None:
     assert ctypes.c_bool.from_address(at[4]).value is True
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(np.dtype(f"{sign}int{bits}").type(200 if sign else -3) for sign in ("", "u") for bits in (8, 16, 32, 64)),
-        np.uint64(2**64 - 3), np.bool_(True), np.float32(1.5), np.float64(-0.0), np.complex128(1 - 2j),
-    ],
-    ids=lambda value: type(value).__name__,
-)  # fmt: skip
-def test_arguments_are_packed_as_their_bytes(value: Any) -> None:
-    """The driver copies as many bytes as the parameter has, from the address of each."""
-    values, addresses, at = prepared.packed((2**40 + 1, value))
-    assert at == ctypes.addressof(addresses)
-    assert ctypes.string_at(addresses[0], 8) == (2**40 + 1).to_bytes(8, "little")
-    assert ctypes.string_at(addresses[1], value.itemsize) == value.tobytes()
-    assert addresses[1] - ctypes.addressof(values) == 16
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_integers_are_packed_as_their_bytes(kind: str, bits: int) -> None:
+    limits = np.iinfo(f"{kind}{bits}")
+    for value in map(limits.dtype.type, (limits.min, limits.max, 5)):
+        values, addresses, _ = prepared.packed((1, value))
+        assert addresses[1] - ctypes.addressof(values) == 16
+        assert ctypes.string_at(addresses[1], bits // 8) == value.tobytes()
