@@ -155,11 +155,12 @@ def _run(
 
 
 def _sums(held: Any, tiles: Sampled) -> Sums:
-    sums, lengths = np.split(held, [len(held) - WARP * tiles.runs])
-    squares, greatest, empty, moment = sums.reshape(-1, SUMS).T
-    every = float(squares.sum()), int(greatest.max()), int(empty.sum()), float(moment.sum())
-    return Sums(*every, Walks(lengths.reshape(-1, WARP)))
+    count = len(held) - WARP * tiles.runs
+    sections, lengths = held[:count].reshape(-1, SUMS), held[count:].reshape(-1, WARP)
+    squares, _, empty, moment = sections.sum(0).tolist()
+    return Sums(squares, int(sections[:, 1].max()), int(empty), moment, Walks(lengths))
 
 
 def _reuse(held: Any) -> Reuse:
-    return Reuse(float((held < CLOSE).mean()), float((held < NEAR).mean()))
+    apart, near = (np.count_nonzero(held < mark) / len(held) for mark in (CLOSE, NEAR))
+    return Reuse(apart, near)
