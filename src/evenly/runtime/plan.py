@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly import targets
-from evenly.arguments import Binding, accept, is_wide, spec_of
+from evenly.arguments import Binding, accept, is_wide
 from evenly.errors import InputError
 from evenly.interop.streams import handle_of
 from evenly.language import ir
@@ -239,12 +239,12 @@ class Plan:
         """Return the binding of the arguments. Raises InputError if their types are not the plan's."""
         given = self.kernel.named(args)
         binding = Binding({name: accept(value, name) for name, value in given.items()})
-        for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
-            if spec_of(value, name) != spec:
+        for name, found, spec in zip(given, binding.specs(), self._specs, strict=True):
+            if found != spec:
                 raise InputError(
                     name,
                     expected="the type that the plan was made for",
-                    given=_brief(value),
+                    given=_brief(binding.arguments[name]),
                     hint="make a plan for these arguments",
                 )
         if is_wide(binding) and not is_wide(self._binding):
