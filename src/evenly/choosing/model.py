@@ -391,13 +391,10 @@ def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any,
     lengths, share = np.append(sampled, greatest), np.append(share, 0.0)
     team = made.team_of(lengths)
     walked = np.where(team == 1, np.minimum(made.ends[:, :1], lengths + 2), lengths)
-    filled = team * (lengths > 0)
-    rounds = np.ceil(walked / (team * made.items[:, None])) * filled
-    # Not by `@`: BLAS would wake its threads, which takes longer than the sums.
-    threads, rounds = (filled * share).sum(1), (rounds * share).sum(1)
-    atoms = lengths * share
-    parts = (atoms / np.minimum(np.maximum(lengths, 1.0), team)).sum(1) / max(atoms.sum(), 1e-9)
-    return threads, rounds, (lengths / team).max(1), parts
+    rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items[:, None])), 0.0)
+    threads, at_once = (team * (lengths > 0)) @ share, np.clip(lengths, 1.0, team)
+    parts = (lengths / at_once) @ share / max(lengths @ share, 1e-9)
+    return threads, (rounds * team) @ share, (lengths / team).max(1), parts
 
 
 # ---- all of them -------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class Walks:
         each = (1 / atoms)[:, None]
         if lanes >= WARP:
             lengths, share = self.counted
-            alone: Lengths = (np.ceil(lengths * each) * share).sum(1)
+            alone: Lengths = np.ceil(lengths * each) @ share
             return alone
         longest = self.longest[WARP // lanes]
         found: Lengths = np.ceil(longest * each).sum(1) / longest.size
@@ -99,9 +99,7 @@ class Walks:
         filled = int(np.count_nonzero(self.lengths))
         parts = max(1, min(len(self.lengths) // TOGETHER, filled // FILLED))
         runs = np.arange(parts + 1) * len(self.lengths) // parts
-        atoms = np.zeros(len(self.lengths) + 1)
-        np.cumsum(self.lengths.sum(1) / WARP, out=atoms[1:])
-        return runs.astype(np.float64), atoms[runs]
+        return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
     def crowd(self, shares: Lengths, tiles: int) -> Lengths:
         """Return about how many of all `tiles` begin within so many adjacent atoms, at most, for each of the shares."""
