@@ -24,7 +24,7 @@ from .kernel import kernel
 
 SECTIONS, LEAST = 512, 1024  # of all tiles: how many at most, and how many tiles each has at least
 SUMS = 4  # numbers of a section
-TEAM = 256  # threads of a part
+TEAMS = GroupMapped(256)  # one for each part
 NEAR, CLOSE = 1, 2  # of a probe: the same 32 bytes before it, or among those of its instruction
 
 
@@ -150,7 +150,7 @@ def _run(
     parts = Parts(layout, share, sections, tiles.every, tiles.runs, *probes)
     size = SUMS * sections + WARP * tiles.runs + parts.probes
     found = arrays.empty(an_array(layout), (size,), np.float64)
-    look[GroupMapped(TEAM)].on(target or device_of(layout)).once(parts, together, found)
+    look[TEAMS].on(target or device_of(layout)).once(parts, together, found)
     return to_numpy(found)
 
 
