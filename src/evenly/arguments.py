@@ -106,12 +106,18 @@ def _no_csr(matrix: Any, name: str) -> InputError:
     )
 
 
-def spec_of(value: Any, name: str) -> Spec:
-    """Return the type of an argument. Raises InputError for types that kernels do not support."""
+Views = dict[tuple[str, ...], ArrayView]  # by path
+
+
+def spec_of(value: Any, name: str, views: Views | None = None) -> Spec:
+    """Return the type of an argument. Raises InputError for types that kernels do not support.
+
+    views: is filled with what is looked at, since a call needs it again.
+    """
     if is_layout(value):
-        return layout_spec(value, name)
+        return layout_spec(value, name, views)
     if is_array(value):
-        return array_spec(view(value, name), name)
+        return array_spec(_viewed(value, name, views), name)
     if value is None:
         return StaticSpec(None)
     if isinstance(value, bool | np.bool_):
@@ -164,14 +170,21 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
     return ArraySpec(t, len(v.shape), ids)
 
 
-def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
+def _viewed(value: Any, name: str, views: Views | None) -> ArrayView:
+    found = view(value, name)
+    if views is not None:
+        views[tuple(name.split("."))] = found
+    return found
+
+
+def layout_spec(layout: LayoutInstance, name: str, views: Views | None = None) -> LayoutSpec:
     fields: list[tuple[str, Spec]] = []
     for field_ in type(layout).__fields__.values():
         value, where = getattr(layout, field_.name), f"{name}.{field_.name}"
         spec: Spec
         match field_.kind:
             case "layout":
-                spec = layout_spec(value, where)
+                spec = layout_spec(value, where, views)
             case "int":
                 _check_integer(int(value), where)
                 spec = ScalarSpec(POS)
@@ -179,7 +192,8 @@ def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
                 _check_integer(int(value), where)
                 spec = StaticSpec(int(value))
             case _:
-                spec = array_spec(view(value, where), where, field_.kind == "index_array")
+                found = _viewed(value, where, views)
+                spec = array_spec(found, where, field_.kind == "index_array")
         fields.append((field_.name, spec))
     return LayoutSpec(type(layout), tuple(fields), masks(layout))
 
@@ -194,7 +208,7 @@ class Binding:
     """The arguments of one call. Each is found by its path, such as ("A", "offsets")."""
 
     arguments: dict[str, Any]
-    views: dict[tuple[str, ...], ArrayView] = field(default_factory=dict)
+    views: Views = field(default_factory=dict)
     _specs: dict[str, Spec] = field(default_factory=dict)
 
     def beside(self, name: str, value: Any) -> Binding:
@@ -207,7 +221,7 @@ class Binding:
         """Return the type of each argument. Raises InputError for types that kernels do not support."""
         for name, value in self.arguments.items():
             if name not in self._specs:
-                self._specs[name] = spec_of(value, name)
+                self._specs[name] = spec_of(value, name, self.views)
         return tuple(self._specs[name] for name in self.arguments)
 
     def value(self, path: tuple[str, ...]) -> Any:

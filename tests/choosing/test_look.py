@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.arguments import Binding
 from evenly.choosing import look as looking
+from evenly.choosing.auto import choose
 from evenly.choosing.look import forget, look
 from evenly.choosing.reuse import Reuse, reuse, sample_of
 from evenly.choosing.reuse import known as reuse_is_known
 from evenly.choosing.statistics import statistics
+from evenly.choosing.task import Task
 from evenly.interop.generators import rmat
+from evenly.runtime.bound import Bound
 from evenly.runtime.looking import both_of, lengths_of, reuse_of
+from evenly.tuning import winners
+from evenly.tuning.recall import recall
+from tests.emitting import emitted
 
 from .structures import anywhere, nearby, unequal
 
@@ -26,6 +33,24 @@ def test_one_kernel_measures_what_two_measure(target: str) -> None:
         assert sample is not None
         both = both_of(layout, sample, 8, target)
         assert both == (lengths_of(layout, target), reuse_of(layout, sample, 8, target))
+
+
+def test_a_look_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each launch takes the host longer than the GPU."""
+    seen, once = [], Bound.once
+
+    def noted(self: Bound, *args: Any) -> None:
+        seen.append(emitted(self.kernel, args, self.schedule))
+        once(self, *args)
+
+    monkeypatch.setattr(Bound, "once", noted)
+    for A in (ev.csr(rmat(8)), anywhere(np.full(70_000, 2))):
+        sample = sample_of(A)
+        assert sample is not None
+        both_of(A, sample, 8, "cpu")
+        lengths_of(A, "cpu")
+        reuse_of(A, sample, 8, "cpu")
+    assert [len(kernels) for kernels in seen] == 6 * [1]
 
 
 @pytest.fixture
@@ -77,6 +102,18 @@ def test_both_are_forgotten_when_a_plan_is_made(calls: list[Any]) -> None:
     x = np.ones(A.num_columns)
     products.plan(A, x, np.empty(A.num_tiles), target="cpu")
     assert not reuse_is_known(A, 4)
+
+
+def test_where_winners_are_remembered_a_plan_still_looks_once(calls, monkeypatch) -> None:
+    """What is on file is found by lengths, before anything is chosen."""
+    monkeypatch.setattr(winners, "remembered", lambda: {"a structure": {}})
+    A = ev.csr(rmat(8))
+    program = products.program(Binding({"A": A, "x": A.values, "y": A.values}).specs())
+    about = program, Binding({"A": A}), "cuda"
+    assert recall(*about, Task()) is None
+    assert calls == [(A, 8)]
+    choose(A, "cuda")
+    assert len(calls) == 1
 
 
 @ev.kernel

@@ -112,7 +112,7 @@ def test_list_export_clear_import(evenly, small, winners_file, tmp_path) -> None
     evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
     ran = evenly("tuning", "list")
     assert re.fullmatch(
-        rf"spmv_rows \w+ on cpu: {re.escape(str(ev.MergePath()))} \([\d.,]+ us, \d{{4}}-\d\d-\d\d\)",
+        rf"spmv_rows \w+ on cpu, for plans: {re.escape(str(ev.MergePath()))} \([\d.,]+ us, \d{{4}}-\d\d-\d\d\)",
         ran.lines[0],
     )
     assert ran.lines[1].startswith("  40 tiles, 117 atoms, longest ")

@@ -213,3 +213,24 @@ def test_paths_meet_in_one_type() -> None:
     np.testing.assert_array_equal(found["python"][0], found["cpu"][0])
     assert found["python"][1][0].tolist() == [6_000_000_000] * 3
     assert (found["python"][0][:, 3] == np.float32(1) / np.float32(3)).all()
+
+
+def test_a_name_that_only_code_that_never_runs_assigns_meets_nothing() -> None:
+    @ev.kernel
+    def greatest(A, x, y):
+        for t in A.tiles():
+            found = 0
+            for k in A.atoms(t):
+                if t == 0:
+                    mine = k
+                    found = max(found, mine)
+                elif x is not None:
+                    other = x[k]
+                    found = max(found, other)
+            y[t] = found
+
+    A = ev.ragged(np.array([0, 3, 5]))
+    for x, expected in ((None, [2, 0]), (np.arange(5), [2, 4])):
+        y = np.full(2, -1)
+        greatest["thread_mapped"].on("python")(A, x, y)
+        assert y.tolist() == expected

@@ -103,6 +103,20 @@ def test_a_plan_does_not_prepare_them_again(monkeypatch: pytest.MonkeyPatch) -> 
         np.testing.assert_allclose(y, A @ x, rtol=1e-4)
 
 
+def test_a_plan_remembers_calls_with_a_matrix_and_with_its_layout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layout, x, y = ev.csr(A), np.ones(N, np.float32), np.empty(N, np.float32)
+    plan = product.plan(layout, x, y, target="cpu")
+    plan(A, x, y)
+    plan(layout, x, y)
+    monkeypatch.setattr(Plan, "prepare", None)
+    for given in (A, A, layout, A):
+        y[:] = 0
+        plan(given, x, y)
+        np.testing.assert_allclose(y, A @ x, rtol=1e-4)
+
+
 def test_a_kernel_with_scratch_arrays(prepared_once: list[Any]) -> None:
     calls_elsewhere(scratch.copy()["thread_mapped"].on("cpu"), lambda: A)
     assert len(prepared_once) == 1

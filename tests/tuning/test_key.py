@@ -61,6 +61,14 @@ def test_the_order_of_tiles_is_seen() -> None:
     assert key.structure(Binding({"L": one})) != key.structure(Binding({"L": other}))
 
 
+@pytest.mark.parametrize(("called", "calls"), [(False, "plans"), (True, "plain calls")])
+def test_a_key_says_what_its_winner_is_for(called: bool, calls: str) -> None:
+    A = ev.csr(rmat(4))
+    given = {"A": A, "x": np.ones(A.num_columns), "y": np.empty(A.num_tiles)}
+    specs = tuple(spec_of(value, name) for name, value in given.items())
+    assert key.key_of(spmv.program(specs), Binding(given), "cpu", called).calls == calls
+
+
 def test_no_layout_no_tiles() -> None:
     assert key.structure(Binding({"x": np.ones(3)})) == "no tiles"
 

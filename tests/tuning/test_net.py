@@ -186,7 +186,7 @@ def test_the_file_remembers_calls_and_plans_apart(paced, winners_file) -> None:
     assert spmv.plan(A, x, y).tuning is None  # calls were measured, without what a plan keeps
     lines = winners_file.read_text().splitlines()
     assert len(lines) == 2
-    assert ", without a plan" in lines[1]
+    assert ", in plain calls" in lines[1]
 
 
 def test_what_noise_keeps_out_of_the_file_is_remembered_in_the_process(paced, winners_file) -> None:

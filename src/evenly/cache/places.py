@@ -41,7 +41,7 @@ def directory(kind: str = "") -> Path:
         RuntimeError
     ):  # without a home: a folder that does not exist and cannot be made, so the cache stays unused
         found = Path(os.devnull) / "evenly"
-    return found / __version__ / kind if kind else found
+    return found.joinpath(__version__, kind) if kind else found
 
 
 def make_folder(folder: Path) -> None:

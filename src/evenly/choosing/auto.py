@@ -44,8 +44,7 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         return ruled[0]
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
-    if task.gathers:
-        look(judged_by(layout), task.width)
+    look_for(layout, target, task)
     st = statistics(layout)
     known = _known.get(layout)
     if known is None or known[0] is not st:
@@ -56,6 +55,12 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         best = quickest(work_of(st, task, layout), numbers_for(layout), able)
         found = known[1][target, task] = best
     return found
+
+
+def look_for(layout: LayoutInstance | None, target: str, task: Task) -> None:
+    """Measure at once what a choice for this task needs of a layout on a GPU."""
+    if layout is not None and task.gathers and targets.find(target).gpu:
+        look(judged_by(layout), task.width)
 
 
 _known: weakref.WeakKeyDictionary[

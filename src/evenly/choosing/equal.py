@@ -56,8 +56,9 @@ def has_equal_tiles(layout: LayoutInstance) -> bool:
 
 def moved(binding: Binding, known: Mapping[str, int]) -> Binding:
     """Return the arguments with layouts of equal tiles in place of these."""
-    made = {name: equal(binding.arguments[name], size) for name, size in known.items()}
-    return Binding({**binding.arguments, **made})
+    for name, size in known.items():
+        binding = binding.beside(name, equal(binding.arguments[name], size))
+    return binding
 
 
 class WithoutOffsets(Executable):

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenly.hooks import hook
 from evenly.language.members import is_default
-from evenly.layouts.contract import Layout, LayoutInstance, accessors, layout
+from evenly.layouts.contract import LayoutInstance, accessors
 from evenly.layouts.items import Items
 from evenly.layouts.moving import device_of
 from evenly.layouts.pattern import PatternBatch
@@ -58,51 +58,6 @@ class Sample:
     @property
     def before(self) -> int:
         return min(BEFORE, max(self.step - 1, 0))  # the first one has no more
-
-
-PART = (
-    TOGETHER - 1
-)  # atoms that one thread looks at; the nearest are those that the probe is gathered with
-
-
-@layout
-class Probes(LayoutInstance):
-    """Tiles of the atoms that precede one that is looked at: parts of PART of them, the nearest first."""
-
-    base: Layout
-    probes: int
-    step: int
-    before: int
-
-    delegate = "base"  # for the columns
-
-    @property
-    def num_tiles(self):
-        return self.probes * self.parts()
-
-    @property
-    def num_atoms(self):
-        return self.base.num_atoms
-
-    def parts(self):
-        return max(1, (self.before + PART - 1) // PART)
-
-    def number(self, tile):
-        return tile // self.parts()
-
-    def probe(self, tile):
-        """Return the atom that is looked at."""
-        return (self.number(tile) + 1) * self.step - 1
-
-    def nearest(self, tile):
-        return tile % self.parts() == 0
-
-    def begin(self, tile):
-        at = self.probe(tile)
-        return max(at - self.before, at - (tile % self.parts() + 1) * PART)
-
-    def end(self, tile):
-        return self.probe(tile) - tile % self.parts() * PART
 
 
 _known: weakref.WeakKeyDictionary[Any, dict[int, Reuse]] = weakref.WeakKeyDictionary()

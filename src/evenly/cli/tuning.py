@@ -27,15 +27,17 @@ def commands(context: typer.Context) -> None:
 def listed() -> int:
     """Print every winner: what it was measured for and on, and its time."""
     from evenly.tuning import winners
+    from evenly.tuning.key import CALLED
 
     found = winners.everything()
     for winner in found:
         key, us = winner.key, winner.times.get(str(winner.schedule))
         origin = ", imported" if winner.imported else ""
         time = "" if us is None else f"{us:,.2f} us, "
-        print(f"{key.kernel} on {key.target}: {winner.schedule} ({time}{winner.date[:10]}{origin})")
+        measured = f"({time}{winner.date[:10]}{origin})"
+        print(f"{key.kernel} on {key.target}, for {key.calls}: {winner.schedule} {measured}")
         print(f"  {key.structure}")
-        print(f"  ({key.arguments})")
+        print(f"  ({key.arguments.removesuffix(CALLED)})")
         print(f"  {key.device}, evenly {key.evenly}")
     print(f"{len(found)} in {printable(str(winners.switched_on()))}")
     return 0

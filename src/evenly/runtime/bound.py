@@ -241,10 +241,10 @@ class Bound:
                 program, binding, target, not plans, lambda: self._subject(binding, target, plans)
             )
             return found.schedule, found
-        tuning = recall(program, binding, target) if plans else None
+        task = of_call(self.kernel.task(specs, plans), binding)
+        tuning = recall(program, binding, target, task) if plans else None
         if tuning:
             return tuning.schedule, tuning
-        task = of_call(self.kernel.task(specs, plans), binding)
         return choose(binding.first_layout(), target, task), None
 
     def _subject(self, binding: Binding, target: str, plans: bool) -> Subject:

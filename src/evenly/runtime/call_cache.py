@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -82,45 +82,39 @@ class CallCache:
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
-        signature = self.read(*args) if len(args) == self._count else None
-        for call in self._calls:
-            if call.signature == signature and (not call.reads or call.reads.hold()):
-                call.prepared()
-                return True
-        if signature is None:
-            return False
-        found = self._elsewhere(signature, (call.signature for call in self._calls))
-        return found is not None and self._run_moved(found, signature, None)
+        return len(args) == self._count and self._repeat(args, self.read(*args), OWN)
 
     def repeat_alike(self, *args: Any) -> bool:
         """Run a remembered call that differs only in layouts made anew, and return True; else return False."""
         if len(args) != self._count or not any(call.alike for call in self._calls):
             return False
-        signature = self._read_alike(*args)
-        for call in self._calls:
-            if signature and call.alike == signature and (not call.reads or call.reads.hold()):
-                call.prepared()
-                return True
+        return self._repeat(args, self._read_alike(*args), ALIKE)
+
+    def _repeat(self, args: tuple[Any, ...], signature: Any, by: int) -> bool:
+        """Run a remembered call of which the one of its two signatures is this. Return whether there is one."""
         if signature is None:
             return False
-        found = self._elsewhere(signature, (call.alike for call in self._calls))
-        return found is not None and self._run_moved(found, self.read(*args), signature)
+        for call in self._calls:
+            if call[by] == signature and (not call.reads or call.reads.hold()):
+                call.prepared()
+                return True
+        return self._repeat_elsewhere(args, signature, by)
 
-    def _elsewhere(self, signature: Any, known: Iterable[Any]) -> _Call | None:
-        """Return a remembered call as it would be at these addresses, where only these are others; else None."""
+    def _repeat_elsewhere(self, args: tuple[Any, ...], signature: Any, by: int) -> bool:
+        """The same for a call of which only addresses are others: it runs as it is there, and is remembered."""
         addresses, rest = signature
-        for call, its in zip(self._calls, known, strict=True):
-            if call.memory and its and its[1] == rest and (not call.reads or call.reads.hold()):
-                memory = call.memory.at(addresses)
-                if memory is not None:
-                    return call._replace(prepared=call.prepared.moved(addresses), memory=memory)
-        return None
-
-    def _run_moved(self, call: _Call, signature: Any, alike: Any) -> bool:
-        if signature is not None:
-            self.keep(signature, call.prepared, self._device, call.reads, alike, call.memory)
-        call.prepared()
-        return True
+        for call in self._calls:
+            its: Any = call[by]
+            if not (call.memory and its and its[1] == rest):
+                continue
+            if (not call.reads or call.reads.hold()) and (memory := call.memory.at(addresses)):
+                prepared = call.prepared.moved(addresses)
+                own, alike = (signature, None) if by == OWN else (self.read(*args), signature)
+                if own is not None:
+                    self.keep(own, prepared, self._device, call.reads, alike, memory)
+                prepared()
+                return True
+        return False
 
     def _known_by_parts(self, name: str, layout: LayoutInstance) -> Described | None:
         try:
@@ -162,7 +156,7 @@ class CallCache:
             for part in signature[1]:
                 if type(part) is weakref.ref:
                     _pin(part())
-            kept = _kept(signature), prepared, reads, alike and _kept(alike), memory
+            kept = _kept(signature), alike and _kept(alike), prepared, reads, memory
             # Make a new list: other threads may be reading the old one.
             self._calls = [_Call(*kept), *self._calls][:MOST]
 
@@ -186,11 +180,13 @@ class _Call(NamedTuple):
     """
 
     signature: Any
+    alike: Any
     prepared: Any
     reads: Reads | None
-    alike: Any
     memory: Memory | None
 
+
+OWN, ALIKE = range(2)  # the signatures of a call
 
 _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 

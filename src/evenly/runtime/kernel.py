@@ -161,11 +161,12 @@ class Kernel:
 
     def lowered(self, specs: tuple[Spec, ...]) -> tuple[Program, Reads]:
         """Return the typed program, and the outside values that it was made with."""
-        # Imported at the first kernel, so that `import evenly` is quick.
-        from evenly.language.lower import lower_kernel
-        from evenly.language.verify import verify
 
         def lower() -> Program:
+            # Late, so that `import evenly` is quick.
+            from evenly.language.lower import lower_kernel
+            from evenly.language.verify import verify
+
             with shallow(self.source):
                 program = lower_kernel(self.source, self.tree, specs)
                 verify(program, specs)

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly import targets
-from evenly.arguments import Binding, accept, is_wide, spec_of
+from evenly.arguments import Binding, accept, is_wide
 from evenly.errors import InputError
 from evenly.interop.streams import handle_of
 from evenly.language import ir
@@ -77,33 +77,30 @@ class Plan:
             compiled.phases,
         )
         self._outputs, self.reads = compiled.phases.outputs, compiled.reads
-        self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
+        self._binding, self._specs = binding, specs
         self._program, self._requirements = compiled.program, compiled.program.requirements
         self._defaults = kernel.signature.defaults()
         self._stored: Stored = {}
         self._maker: tuple[Bound | None, bool] = None, False
-
-    @functools.cached_property
-    def _call_cache(self) -> CallCache:
-        """The cache of the last calls. It is empty on targets where repeated calls would be no faster."""
-        return self._new_cache()
-
-    @functools.cached_property
-    def _launch_cache(self) -> CallCache:
-        """The same, of calls that do not wait."""
-        return self._new_cache()
-
-    def _new_cache(self) -> CallCache:
-        if not self.remembers:
-            return CallCache((), "")
-        arguments = tuple(self._binding.arguments.values())
-        also = self._executable.also_decides(self._binding)
-        return CallCache(arguments, self._binding.device, also)
+        self._caches: dict[Any, CallCache] = {}  # by whether calls wait, and the types of arguments
 
     @functools.cached_property
     def _known(self) -> CallCache:
-        """The cache for lookup by positional values; empty with keyword-only parameters (`Parameters.strict`)."""
-        return CallCache((), "") if self.kernel.signature.strict else self._call_cache
+        """The cache to look into first, by positional values: at first of its own types, then of the latest call.
+
+        It is empty if calls are not looked up so (`Parameters.strict`), or not remembered.
+        """
+        if self.kernel.signature.strict or not self.remembers:
+            return CallCache((), "")
+        return self._cache_for(tuple(self._binding.arguments.values()), True, self._binding)
+
+    def _cache_for(self, args: tuple[Any, ...], waits: bool, binding: Binding) -> CallCache:
+        """Return the cache of calls with arguments of these Python types: a layout, or a bare matrix in its place."""
+        key = waits, *map(type, args)
+        if key not in self._caches:
+            also = self._executable.also_decides(binding)
+            self._caches[key] = CallCache(args, binding.device, also)
+        return self._caches[key]
 
     @property
     def remembers(self) -> bool:
@@ -179,16 +176,19 @@ class Plan:
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not found by its positional values."""
         waits = self.kernel.signature.waits(named)
-        cache = self._call_cache if waits else self._launch_cache
         args = self.kernel.arranged(given, named, self._defaults)
-        if (args is not given or not waits) and cache.repeat(*args):
+        cache = self._caches.get((waits, *map(type, args)))
+        if cache is not None and cache.repeat(*args):
+            if waits and not self.kernel.signature.strict:
+                self._known = cache
             return
         binding = self._bound(args)
         self.check_arguments(binding)
         prepared = self.prepare(binding, waits)
         if self.remembers:
+            cache = self._cache_for(args, waits, binding)
             known = args, prepared, binding.device, None, self.memory(binding, prepared)
-            if not cache.remember(*known):  # another type, as a bare matrix in place of its layout
+            if not cache.remember(*known):  # arrays of another library in a layout
                 cache.begin(args)
                 cache.remember(*known)
         prepared()
@@ -239,15 +239,15 @@ class Plan:
         """Return the binding of the arguments. Raises InputError if their types are not the plan's."""
         given = self.kernel.named(args)
         binding = Binding({name: accept(value, name) for name, value in given.items()})
-        for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
-            if spec_of(value, name) != spec:
+        for name, found, spec in zip(given, binding.specs(), self._specs, strict=True):
+            if found != spec:
                 raise InputError(
                     name,
                     expected="the type that the plan was made for",
-                    given=_brief(value),
+                    given=_brief(binding.arguments[name]),
                     hint="make a plan for these arguments",
                 )
-        if is_wide(binding) and not self._wide:
+        if is_wide(binding) and not is_wide(self._binding):
             raise InputError(
                 next(iter(binding.arguments)),
                 expected="sizes that 32-bit positions hold, as the plan was made for",

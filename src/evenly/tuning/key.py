@@ -21,7 +21,7 @@ from evenly.layouts.contract import is_layout
 from evenly.version import __version__
 
 LETTERS = 12  # the length of a digest
-CALLED = ", without a plan"  # ends the arguments of a winner for plain calls
+CALLED = ", in plain calls"  # ends the arguments of a winner for these
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,11 @@ class Key:
     target: str
     device: str
     evenly: str = __version__
+
+    @property
+    def calls(self) -> str:
+        """Return what the winner is for: "plans" or "plain calls", which keep nothing of a structure."""
+        return "plain calls" if self.arguments.endswith(CALLED) else "plans"
 
 
 def key_of(program: ir.Program, binding: Binding, target: str, called: bool = False) -> Key:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from evenly import targets
 from evenly.arguments import Binding
+from evenly.choosing.auto import look_for
 from evenly.choosing.candidates import can_run
+from evenly.choosing.task import Task
 from evenly.language import ir
 from evenly.schedules import Lrb
 
@@ -13,7 +15,7 @@ from .key import Key
 from .tuned import Tuning
 
 
-def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
+def recall(program: ir.Program, binding: Binding, target: str, task: Task) -> Tuning | None:
     """Return what was measured here for a kernel with such arguments, or None.
 
     If nothing is remembered for a structure, this only costs a look at the file's date and a digest.
@@ -21,8 +23,10 @@ def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
     if not targets.find(target).clock:
         return None
     known = winners.remembered()
-    alike = known.get(key.structure(binding)) if known else None
-    if not alike:
+    if not known:
+        return None
+    look_for(binding.first_layout(), target, task)  # else the lengths would be looked at alone
+    if not known.get(key.structure(binding)):
         return None
     return _of_file(key.key_of(program, binding, target), program)
 

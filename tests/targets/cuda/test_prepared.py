@@ -245,3 +245,13 @@ def test_arguments_stand_where_the_driver_looks() -> None:
     assert ctypes.c_int32.from_address(at[2]).value == -3
     assert list((ctypes.c_double * 2).from_address(at[3])) == [1, -2]
     assert ctypes.c_bool.from_address(at[4]).value is True
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_integers_are_packed_as_their_bytes(kind: str, bits: int) -> None:
+    limits = np.iinfo(f"{kind}{bits}")
+    for value in map(limits.dtype.type, (limits.min, limits.max, 5)):
+        values, addresses, _ = prepared.packed((1, value))
+        assert addresses[1] - ctypes.addressof(values) == 16
+        assert ctypes.string_at(addresses[1], bits // 8) == value.tobytes()

@@ -146,8 +146,9 @@ class CudaExecutable(Executable):
         for step in self.program.partition_steps(binding, gpu_of(device.device_id)):
             path = step.phase.path
             if path not in made:
-                # Filled with zeros, since `changed` also compares the bytes that the kernels do not write.
-                made[path] = DeviceMemory(self.program.partition_bytes(step), zero=True)
+                made[path] = DeviceMemory(self.program.partition_bytes(step))
+                # `changed` also compares the bytes that the kernels do not write.
+                made[path].clear(int(stream.handle))
             item = self._launch(step, binding, None, LaunchMemory(None, None, made), device)
             Prepared([item], device, stream, self._turn)()
         return made

@@ -45,6 +45,13 @@ class DeviceMemory:
         if zero:
             _zero(pointer, size)
 
+    def clear(self, stream: int) -> None:
+        """Fill the memory with zeros, in the order of the stream with this handle."""
+        from cuda.bindings import driver
+
+        (error,) = driver.cuMemsetD8Async(self.handle, 0, self.size, driver.CUstream(stream))
+        _check_zeros(error)
+
     def read(self, count: int, start: int = 0) -> bytes:
         """Copy `count` bytes from `start` on to the host. This waits for the device."""
         from cuda.bindings import driver
@@ -73,6 +80,10 @@ def _zero(pointer: Any, size: int) -> None:
             (failed,) = driver.cuStreamSynchronize(stream)
             driver.cuStreamDestroy(stream)
             error = error or failed
+    _check_zeros(error)
+
+
+def _check_zeros(error: Any) -> None:
     if error:
         raise InternalError(f"scratch memory could not be filled with zeros: {error.name}")
 

@@ -130,11 +130,11 @@ def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
     values = (ctypes.c_int64 * max(2 * len(arguments), 1))()  # 16 bytes each, as complex128 needs
     start = ctypes.addressof(values)
     for i, value in enumerate(arguments):
-        if isinstance(value, np.generic):
-            ctypes.memmove(start + 16 * i, value.tobytes(), value.itemsize)
+        if isinstance(value, int | np.integer):  # a narrow one has its bytes first
+            values[2 * i] = int(value)
         else:
-            values[2 * i] = value
+            ctypes.memmove(start + 16 * i, value.tobytes(), value.itemsize)
     addresses = (ctypes.c_void_p * max(len(arguments), 1))(
-        *(start + 16 * i for i in range(len(arguments)))
+        *range(start, start + 16 * len(arguments), 16)
     )
     return values, addresses, ctypes.addressof(addresses)
