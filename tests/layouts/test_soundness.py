@@ -299,5 +299,20 @@ def test_the_kernels_that_look_on_a_gpu_say_the_same(target):
                 mine = entries._first_outside(array, low, high) if len(array) else None
                 assert first_outside(array, low, high, target) == mine
             for last in (None, 5):
-                mine = entries._first_unsound(array, last) if len(array) else None
-                assert first_unsound(array, last, target) == mine
+                if len(array):
+                    mine = entries._first_unsound(array, last)
+                    assert first_unsound(array, last, target) == mine
+
+
+def test_a_look_at_offsets_like_earlier_ones_is_not_prepared_again(monkeypatch):
+    from evenly.runtime.bound import Bound
+    from evenly.runtime.entries import first_unsound
+
+    prepared, prepare = [], Bound._prepare
+    monkeypatch.setattr(Bound, "_prepare", lambda *args: prepared.append(1) or prepare(*args))
+    for last in (7, 9, 9, 11):
+        offsets = np.linspace(0, last, 6).astype(np.int64)
+        assert first_unsound(offsets, last, "cpu") is None
+        assert first_unsound(offsets, last + 1, "cpu") == 5
+        assert first_unsound(-offsets, last, "cpu") == 1
+    assert len(prepared) <= 1

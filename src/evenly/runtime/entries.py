@@ -11,75 +11,60 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.interop.streams import current
 from evenly.interop.transfer import to_numpy
-from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.each import Each
 from evenly.schedules import ThreadMapped
 
 from .kernel import kernel
-
-
-@layout
-class Entries:
-    """A layout with one tile for each entry of an array. The tile's only atom is the entry."""
-
-    entries: Array[Index]
-
-    @property
-    def num_tiles(self):
-        return len(self.entries)
-
-    @property
-    def num_atoms(self):
-        return len(self.entries)
-
-    def begin(self, tile):
-        return tile
-
-    def end(self, tile):
-        return tile + 1
-
 
 # Both store how many entries there are from the first wrong one to the end.
 
 
 @kernel
-def outside(E, lowest, bound, found):
+def outside(E, indices, lowest, bound, found):
     wrong = 0
     for i in E.tiles():
-        if E.entries[i] < lowest or E.entries[i] >= bound:
-            wrong = max(wrong, len(E.entries) - i)
+        if indices[i] < lowest or indices[i] >= bound:
+            wrong = max(wrong, len(indices) - i)
     found[0] = wrong
 
 
 @kernel
-def unsound(E, last, found):
+def unsound(E, offsets, found):
     wrong = 0
     for i in E.tiles():
-        bad = E.entries[i] != 0 if i == 0 else E.entries[i] < E.entries[i - 1]
-        if i == len(E.entries) - 1 and last >= 0 and E.entries[i] != last:
-            bad = True
+        bad = offsets[i] != 0 if i == 0 else offsets[i] < offsets[i - 1]
         if bad:
-            wrong = max(wrong, len(E.entries) - i)
+            wrong = max(wrong, len(offsets) - i)
     found[0] = wrong
+    found[1] = offsets[len(offsets) - 1]
 
 
 def first_outside(indices: Any, lowest: int, bound: int, target: str = "auto") -> int | None:
     """Return the position of the first index below `lowest`, or not below `bound`."""
     limit = min(bound, int(np.iinfo(np.int64).max))
-    return _first(outside, indices, target, np.int64(lowest), np.int64(limit))
+    (wrong,) = _found(outside, 1, indices, target, np.int64(lowest), np.int64(limit))
+    return len(indices) - wrong if wrong else None
 
 
 def first_unsound(offsets: Any, last: int | None, target: str = "auto") -> int | None:
-    """Return the position of the first offset that is not 0 at the start, decreases, or is not `last` at the end."""
-    return _first(unsound, offsets, target, np.int64(-1 if last is None else last))
+    """Return the position of the first offset that is not 0 at the start, decreases, or is not `last` at the end.
+
+    offsets: at least one. The host compares the last one, so that looks at offsets of any `last` are one call.
+    """
+    wrong, end = _found(unsound, 2, offsets, target)
+    if not wrong and last not in (None, end):
+        wrong = 1
+    return len(offsets) - wrong if wrong else None
 
 
-def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
+def _found(check: Any, count: int, array: Any, target: str, *numbers: Any) -> list[int]:
+    """Return the `count` integers that a check of an array's entries stores."""
     if arrays.view(array).device != "cpu":
         outside_captures(array)
-    found = arrays.empty(array, (1,), np.int64)
-    check[ThreadMapped()].on(target).once(Entries(array), *numbers, found)
-    wrong = int(to_numpy(found)[0])
-    return len(array) - wrong if wrong else None
+    found = arrays.empty(array, (count,), np.int64)
+    # A call, which is remembered: the next look at an array of this length only launches.
+    check[ThreadMapped()].on(target)(Each(len(array)), array, *numbers, found)
+    return [int(number) for number in to_numpy(found)]
 
 
 def outside_captures(
