@@ -55,7 +55,7 @@ template <class Set, int W, int N> struct task_mail {
     const int own = lane_rank() % N, k = minimum(N, n - lane_rank() + own);  // its place in its mail, and how many that has
     const unsigned number = (unsigned)add(mail_numbers, (n + N - 1) / N) + lane_rank() / N, box = number % boxes;
     const bool sends = lane_rank() < n, leads = sends && own == 0;
-    while (leads && atomic_load(set.flags + box) != 0) {}  // the mail before it is read at the moment
+    while (any(mask(), leads && atomic_load(set.flags + box) != 0)) {}  // mails before them are read at the moment
     fence<acquire>();
     sync_warp(mask());
     if (sends) set.mail[(long long)N * box + own] = task;
