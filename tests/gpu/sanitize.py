@@ -1,9 +1,10 @@
 """A small set of launches for compute-sanitizer: every schedule, the main kernels, nasty matrices.
 
     compute-sanitizer --tool memcheck  --report-api-errors no python -m tests.gpu.sanitize
-    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize 2/4
+    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize 2/8
 
-With a part, here the second of four, only that of all pairs of a kernel and a schedule.
+With a part, here the second of eight, only that of all pairs of a kernel and a schedule. So small a part takes 17 s on
+an H200, most of which go into compiling.
 Allocations are made one by one, not from a pool, so that the first byte beyond an array is seen.
 """
 

@@ -1,9 +1,9 @@
 """Tasks for compute-sanitizer, as `tests.gpu.sanitize`:
 
     compute-sanitizer --tool memcheck  --report-api-errors no python -m tests.gpu.sanitize_tasks
-    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize_tasks TaskPool 1/3
+    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize_tasks TaskPool 1/4
 
-With a name, only the schedules of that class; with a part, only that of all pairs of a schedule and a case. The host
+With a name, only the schedules of that class; with a part, only that of all pairs of a schedule and a case, here 15 s. The host
 decides whether there is another round: where the device does, in a conditional node of a CUDA graph, kernels that
 compute-sanitizer has changed end in errors that it does not explain.
 """
