@@ -103,7 +103,7 @@ def main() -> None:
                 boards(schedule, 16, split)
     for schedule in (ev.StaticList(), ev.TaskPool()):
         nodes(schedule, "T1", 4_000_000)
-        nodes(schedule, "T1L", 90_000_000 if schedule.engine == "owned" else 8_000_000)
+        nodes(schedule, "T1L", 90_000_000 if schedule.engine == "owned" else 16_000_000)
         nodes(schedule, "T3L", 8_000_000)
 
 

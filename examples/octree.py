@@ -3,7 +3,8 @@
 A task is an octant of more than 20, and its particles, a range of `order`. It counts those of its eight children, and
 moves them together: stably, since a scan says which of them comes first. Children of more than 20 become tasks. What a
 task has moved, the tasks that it makes find. A bound on the depth ends where many particles are at one point. Source:
-Cederman, Tsigas, "On Dynamic Load Balancing on Graphics Processors" (Graphics Hardware 2008), section 5.
+Cederman, Tsigas, "On Dynamic Load Balancing on Graphics Processors" (Graphics Hardware 2008), section 5. The kernel
+`octree` is that of the paper's experiment (src/evenly/reproduce/dynamic_load_balancing/octree.py).
 
 One task is one block's. So where there are many particles, all threads do the first levels: `find_cells` says in which
 of the 8**levels octants each particle is, `ev.group_by` sorts by that, and the tasks begin with these octants. Sorted,
@@ -17,71 +18,12 @@ Run it: python examples/octree.py
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from place import best, get, put
 
 import evenly as ev
 from evenly import kit
-
-LEAF, DEEPEST = 20, 20  # particles in a leaf; a bound on the depth ends equal points
-FIELDS: dict[str, Any] = {
-    "begin": np.int32, "end": np.int32, "depth": np.int32,
-    "x": np.float32, "y": np.float32, "z": np.float32, "half": np.float32,
-}  # fmt: skip
-
-
-@ev.func
-def octant_of(x, y, z, cx, cy, cz):
-    """Which of the eight children of the octant with this centre has a point."""
-    return (1 if x >= cx else 0) + (2 if y >= cy else 0) + (4 if z >= cz else 0)
-
-
-@ev.func
-def added(a, b):
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
-
-
-@ev.kernel
-def octree(T, x, y, z, order, moved, octants):
-    for t in T.tiles():
-        counts = ev.local(8, np.int32)
-        for k in T.atoms(t):
-            p = order[k]
-            counts[octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))] += 1
-        begins = ev.local(9, np.int32)
-        begins[0] = T.begin(t)
-        for o in range(8):
-            begins[o + 1] = begins[o] + counts[o]
-        for k in T.atoms(t):
-            p = order[k]
-            o = octant_of(x[p], y[p], z[p], T.x(t), T.y(t), T.z(t))
-            one = np.uint64(1) << np.uint64(o % 2 * 32)  # two counts in each number
-            none = np.uint64(0)
-            own = (
-                one if o // 2 == 0 else none,
-                one if o // 2 == 1 else none,
-                one if o // 2 == 2 else none,
-                one if o // 2 == 3 else none,
-            )
-            a, b, c, d = ev.scan(own, added, (none, none, none, none))
-            through = (a if o < 2 else b) if o < 4 else (c if o < 6 else d)
-            place = int(through >> np.uint64(o % 2 * 32) & np.uint64(0xFFFFFFFF)) - 1
-            moved[begins[o] + place] = p
-        for k in T.atoms(t):
-            order[k] = moved[k]
-        half = T.half(t) / 2
-        for k in T.atoms(t):  # the threads of the first eight particles make a child each
-            o = k - T.begin(t)
-            if o < 8 and counts[min(o, 7)] > 0:
-                begin, end, depth = begins[o], begins[o + 1], T.depth(t) + 1
-                cx = T.x(t) + (half if o & 1 else -half)
-                cy = T.y(t) + (half if o & 2 else -half)
-                cz = T.z(t) + (half if o & 4 else -half)
-                octants.append(begin, end, depth, cx, cy, cz, half)
-                if end - begin > LEAF and depth < DEEPEST:
-                    T.push(begin, end, depth, cx, cy, cz, half)
+from evenly.reproduce.dynamic_load_balancing.octree import DEEPEST, FIELDS, LEAF, octant_of, octree
 
 
 @ev.kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.covering import (
     covering_of_kinds,
     gives_what_the_reference_gives,
     kinds,
+    of_engines,
     parameters,
     program_for_cpu,
 )
@@ -24,10 +26,23 @@ def of_kinds() -> list[tuple[str, str, str, int]]:
     return [(kernel, first[name], *rest) for kernel, name, *rest in covering_of_kinds()]
 
 
-@pytest.mark.parametrize("chosen", [covering(), of_kinds()], ids=["schedules", "kinds"])
-def test_every_pair_is_covered(chosen: Iterable[tuple[str, str, str, int]]) -> None:
+ENGINES = {(kernel, SCHEDULES[name].engine, *rest) for kernel, name, *rest in covering()}
+ALONE = {tuple(rest) for _, *rest in covering()}
+
+
+@pytest.mark.parametrize("chosen", [ENGINES, ALONE, of_kinds()], ids=["engines", "schedules", "kinds"])  # fmt: skip
+def test_every_pair_is_covered(chosen: Iterable[tuple[Any, ...]]) -> None:
     for a, b in itertools.combinations(zip(*chosen, strict=True), 2):
         assert len(set(zip(a, b, strict=True))) == len(set(a)) * len(set(b))
+
+
+def test_schedules_meet_their_kernels_in_turn() -> None:
+    for alike in of_engines().values():
+        met = [
+            {kernel for kernel, name, *_ in covering() if name == schedule} for schedule in alike
+        ]
+        assert set().union(*met) == set(CASES)
+        assert all(len(kernels) >= len(CASES) // 2 for kernels in met)
 
 
 def test_every_value_is_covered_by_kinds() -> None:

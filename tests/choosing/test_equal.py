@@ -105,13 +105,14 @@ EVERYTHING = {
 READ_THEMSELVES = ("top_three",)  # kernels that ask where a tile begins and ends
 
 
+@settings(max_examples=20)  # most of them compile
 @given(**EVERYTHING)
 def test_any_kernel_under_any_schedule(kernel, schedule, rows, size) -> None:
     agrees(kernel, schedule, rows, size, "cpu")
 
 
 @pytest.mark.simt
-@settings(max_examples=20)  # most of them compile
+@settings(max_examples=20)
 @given(**EVERYTHING, seed=st.integers(0, 2**40))
 def test_any_kernel_and_any_order_of_threads(kernel, schedule, rows, size, seed) -> None:
     agrees(kernel, schedule, rows, size, "simt", seed=seed)

@@ -1,21 +1,26 @@
 """Tasks for compute-sanitizer, as `tests.gpu.sanitize`:
 
     compute-sanitizer --tool memcheck  --report-api-errors no python -m tests.gpu.sanitize_tasks
-    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize_tasks TaskPool
+    compute-sanitizer --tool racecheck python -m tests.gpu.sanitize_tasks TaskPool 1/4
 
-With a name, only the schedules of that class. The host decides whether there is another round: where the device does, in a
-conditional node of a CUDA graph, kernels that compute-sanitizer has changed end in errors that it does not explain.
+With a name, only the schedules of that class; with a part, only that of all pairs of a schedule and a case, here 15 s. The host
+decides whether there is another round: where the device does, in a conditional node of a CUDA graph, kernels that
+compute-sanitizer has changed end in errors that it does not explain.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
+import time
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import cupy
 
 import evenly as ev
+from tests.gpu.parts import part
 from tests.gpu.test_tasks import make
 from tests.tasks import CASES, runs_fans
 
@@ -24,23 +29,20 @@ SCHEDULES = (
     *(ev.TaskPool(64, 64, blocks=8), ev.BlockingQueue(32, blocks=4), ev.LockFreeQueue(blocks=4)),
     *(ev.WorkStealing(blocks=8), ev.WorkStealing(64, 64, blocks=8)),
 )
+ALL = {**CASES, "fans": partial(runs_fans, width=40, depth=2, capacity=33)}
 
 
-def main(name: str = "") -> None:
+def main(name: str = "", which: str = "") -> None:
     cupy.cuda.set_allocator(None)
-    for schedule in SCHEDULES:
-        if name in type(schedule).__name__:
-            check(schedule)
-            print(schedule, "done", flush=True)
+    chosen = [s for s in SCHEDULES if name in type(s).__name__]
+    for schedule, case in part(list(itertools.product(chosen, ALL)), which):
+        start = time.perf_counter()
+        ALL[case](make, partial(run, schedule))
+        print(f"{schedule} {case} done in {time.perf_counter() - start:.2f} s", flush=True)
 
 
-def check(schedule: Any) -> None:
-    def run(kernel: Any, *given: Any) -> None:
-        kernel[schedule].on("cuda")(*given)
-
-    for case in CASES.values():
-        case(make, run)
-    runs_fans(make, run, 40, 2, 33)
+def run(schedule: Any, kernel: Any, *given: Any) -> None:
+    kernel[schedule].on("cuda")(*given)
 
 
 if __name__ == "__main__":

@@ -486,6 +486,7 @@ LOOPS_ = [
     R("tile", "for j in ev.lanes(3):\n    «break»", "break out of a loop over lanes: lanes are independent of each other", "use range()"),
     R("tile", "q = 0.0\nfor j in ev.lanes(2):\n    «q» = m[row, j]", "q passes from one lane to the next", "lanes are independent of each other; accumulate with +=, or use range()"),
     R("tile", "for j in ev.lanes(2):\n    «y[row] = m[row, j]»", SAME.format("y"), BY_LANE),
+    R("tile", "for j in ev.lanes(2):\n    if ev.atomic_cas(z, row, 0, 1) == 0:\n        «y[row] = m[row, j]»", SAME.format("y"), f"{BY_LANE}; that an atomic lets one lane alone store is not known here"),
     R("tile", "for j in ev.lanes(2):\n    for k in A.atoms(row):\n        «y[k] = m[row, j]»", SAME.format("y"), BY_LANE),
     R("tile", "for j in ev.lanes(2):\n    q = 0.0\n    for k in A.atoms(row):\n        p = 1.0 if m[row, j] > 0 else A.value(k)\n        «y[k] = p»\n        q += p\n    x[j] = q", SAME.format("y"), BY_LANE),
     R("tile", "for j in ev.lanes(2):\n    q = sum(A.value(k) * m[row, j] for k in A.atoms(row))\n    for k in A.atoms(row):\n        «y[k] = A.value(k) / q»", SAME.format("y"), BY_LANE),

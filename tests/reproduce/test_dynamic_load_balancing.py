@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from evenly.reproduce.dynamic_load_balancing import figures, sweep
-from evenly.reproduce.dynamic_load_balancing import octree as measured
 from evenly.reproduce.dynamic_load_balancing.conclusions import CLAIMS
-from evenly.reproduce.dynamic_load_balancing.octree import DEEPEST, octree, tree
+from evenly.reproduce.dynamic_load_balancing.octree import DEEPEST, octree, root, tree
 from evenly.reproduce.dynamic_load_balancing.particles import DISTRIBUTIONS, TUBE, UNIFORM
 from evenly.reproduce.dynamic_load_balancing.sweep import EVERY, METHODS, Point
 from evenly.reproduce.experiment import Site
@@ -49,15 +47,6 @@ def test_the_octree_by_sorting_is_the_sequential_one(name: str) -> None:
     for inside in leaves:
         number = found.leaf_of[inside[0]]
         np.testing.assert_array_equal(np.flatnonzero(found.leaf_of == number), np.sort(inside))
-
-
-def test_the_example_shows_the_kernel_that_is_measured() -> None:
-    """One text in two files: a user's whole program, and what is installed with evenly."""
-
-    text = Path(measured.__file__).read_text()
-    shared = text[text.index("LEAF, DEEPEST") : text.index("\n\n\ndef root")]
-    assert "def octree(" in shared and "T.push(" in shared
-    assert shared in (Path(__file__).parents[2] / "examples" / "octree.py").read_text()
 
 
 def test_the_tube_is_a_shell() -> None:
@@ -203,7 +192,7 @@ def test_claims() -> None:
 
 def test_without_room_a_point_is_left_out(site: Site, monkeypatch) -> None:
     def narrow(n: int, capacity: int, like: Any) -> Any:
-        return measured.root(n, 1, like)
+        return root(n, 1, like)
 
     monkeypatch.setattr(sweep, "root", narrow)
     found = sweep.measure(site, 2, UNIFORM, 1000, "static", 32, 8)

@@ -11,13 +11,19 @@ import pytest
 import evenly as ev
 from evenly.gpus.gpu import WARP
 from tests.batteries import layout_batteries, matrices
-from tests.kernels import CASES, reference, tolerance
+from tests.emitting import codes
+from tests.kernels import CASES, reference, spmv, tolerance
 
 SIMT = pytest.param("simt", marks=pytest.mark.simt)
 FAST = ["cpu", SIMT]
 FEW = ("row_extremes", "softmax", "spmm", "spmv_dot")
 MANY = "many empty between"
 NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", MANY, "power law")
+COMPILED = {
+    "spmv": "sm_90",
+    "row_extremes": "sm_80",
+    "spmv_dot": "sm_100",
+}  # by NVRTC, for which GPUs
 LENGTHS = ev.ragged(np.array([0, 5, 9, 12]))
 
 
@@ -50,3 +56,22 @@ def gives_what_the_reference_gives(
         wanted = reference(case, name, matrix, "csr", np.float32)
         for i, expected in zip(case.outputs, wanted, strict=True):
             np.testing.assert_allclose(args[i], expected, **tolerance(np.float32), err_msg=name)
+
+
+def nvrtc_compiles(own: Any, kernel: str) -> None:
+    pytest.importorskip("cuda.core")
+    from evenly.targets.cuda import compile as compiling
+
+    for code in codes(CASES[kernel], own):
+        assert compiling.resources(code.source, code.name, COMPILED[kernel])["code"] > 0
+
+
+def is_right_on_a_gpu(own: Any) -> None:
+    import cupy
+
+    for name in NASTY:
+        ev.verify(own, ev.ragged(layout_batteries()[name]), target="cuda")
+    matrix = matrices(np.float32)["power law"]
+    x, y = cupy.ones(matrix.shape[1], cupy.float32), cupy.empty(matrix.shape[0], cupy.float32)
+    spmv[own](ev.csr(matrix).to("cuda"), x, y)
+    np.testing.assert_array_equal(y.get(), matrix @ x.get())

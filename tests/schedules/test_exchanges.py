@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from tests.batteries import layout_batteries, matrices
-from tests.emitting import codes
-from tests.kernels import CASES, spmv
+from tests.covering import one_in
 
 from .exchanges import SCHEDULES, AtomsByScan, DealtByScan, SharesOfGroups
 from .proving import (
+    COMPILED,
     FAST,
     FEW,
     LENGTHS,
-    NASTY,
     gives_what_the_reference_gives,
+    is_right_on_a_gpu,
     lengths,
+    nvrtc_compiles,
     takes_all_once,
 )
 from .ranges import SCHEDULES as SEVERAL
@@ -311,24 +312,12 @@ def test_a_group_sees_its_own_numbers_with_every_number_of_workers() -> None:
 
 
 # ---- on a GPU --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_nvrtc_compiles(schedule: str) -> None:
-    pytest.importorskip("cuda.core")
-    from evenly.targets.cuda import compile as compiling
-
-    for kernel, arch in (("spmv", "sm_90"), ("row_extremes", "sm_80"), ("spmv_dot", "sm_100")):
-        for code in codes(CASES[kernel], SCHEDULES[schedule]):
-            assert compiling.resources(code.source, code.name, arch)["code"] > 0
+@pytest.mark.parametrize(("kernel", "schedule"), one_in(3, COMPILED, SCHEDULES))
+def test_nvrtc_compiles(kernel: str, schedule: str) -> None:
+    nvrtc_compiles(SCHEDULES[schedule], kernel)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_on_a_gpu(schedule: str) -> None:
-    import cupy
-
-    for name in NASTY:
-        ev.verify(SCHEDULES[schedule], ev.ragged(layout_batteries()[name]), target="cuda")
-    matrix = matrices(np.float32)["power law"]
-    x, y = cupy.ones(matrix.shape[1], cupy.float32), cupy.empty(matrix.shape[0], cupy.float32)
-    spmv[SCHEDULES[schedule]](ev.csr(matrix).to("cuda"), x, y)
-    np.testing.assert_array_equal(y.get(), matrix @ x.get())
+    is_right_on_a_gpu(SCHEDULES[schedule])

@@ -10,17 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
-from tests.batteries import layout_batteries, matrices
-from tests.emitting import codes
-from tests.kernels import CASES, halved, spmv
+from tests.batteries import matrices
+from tests.covering import one_in
+from tests.kernels import halved
 
 from .proving import (
+    COMPILED,
     FAST,
     FEW,
     LENGTHS,
-    NASTY,
     gives_what_the_reference_gives,
+    is_right_on_a_gpu,
     lengths,
+    nvrtc_compiles,
     takes_all_once,
 )
 from .ranges import SCHEDULES, BackInChunks, ChunksOfGroups, CyclicChunks, EvenAtoms, OfThreads
@@ -355,24 +357,12 @@ def test_the_emulator_reports_a_step_of_zero(kind: Any) -> None:
 
 
 # ---- on a GPU --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_nvrtc_compiles(schedule: str) -> None:
-    pytest.importorskip("cuda.core")
-    from evenly.targets.cuda import compile as compiling
-
-    for kernel, arch in (("spmv", "sm_90"), ("row_extremes", "sm_80"), ("spmv_dot", "sm_100")):
-        for code in codes(CASES[kernel], SCHEDULES[schedule]):
-            assert compiling.resources(code.source, code.name, arch)["code"] > 0
+@pytest.mark.parametrize(("kernel", "schedule"), one_in(3, COMPILED, SCHEDULES))
+def test_nvrtc_compiles(kernel: str, schedule: str) -> None:
+    nvrtc_compiles(SCHEDULES[schedule], kernel)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_on_a_gpu(schedule: str) -> None:
-    import cupy
-
-    for name in NASTY:
-        ev.verify(SCHEDULES[schedule], ev.ragged(layout_batteries()[name]), target="cuda")
-    matrix = matrices(np.float32)["power law"]
-    x, y = cupy.ones(matrix.shape[1], cupy.float32), cupy.empty(matrix.shape[0], cupy.float32)
-    spmv[SCHEDULES[schedule]](ev.csr(matrix).to("cuda"), x, y)
-    np.testing.assert_array_equal(y.get(), matrix @ x.get())
+    is_right_on_a_gpu(SCHEDULES[schedule])

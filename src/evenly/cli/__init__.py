@@ -1,6 +1,7 @@
 """The command line: `evenly demo`, `spmv`, `graph`, `bench`, `reproduce`, `tune`, `tuning`, `fit`, `info`, `cache`, ...
 
-    app          the commands and their options, as Typer sees them
+    app          the commands, as Typer sees them, and what they do without a file
+    of_files     the commands on a file and their options; options: those that several commands have
     entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
     spmv, spgemm, graph, demo, bench, tune, tuning, trace, info, cache, listing    a command each; spmm is in spmv

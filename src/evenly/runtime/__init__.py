@@ -6,7 +6,7 @@ plan, trials, pickling     what is decided once; what `tune` measures of it; pla
 bound_call                 a plan with its arguments
 observed                   a plan's own call, as `plan.profile()` and `plan.trace()` look at it
 call_cache, alike, inside  a call like an earlier one
-elsewhere                  the same, with arrays at other addresses
+addresses                  the same, with arrays at other addresses
 frontiers                  calls of kernels that push
 entries, gluing, looking, ordering   kernels by which lower floors work on a GPU (see `hooks`)
 """

@@ -29,7 +29,7 @@ from evenly.language.reads import Reads
 from evenly.layouts.contract import LayoutInstance, is_layout
 
 from . import alike
-from .elsewhere import Memory
+from .addresses import Memory
 from .frontiers import Launched
 from .inside import FIELDS, bounds, inside
 

@@ -15,9 +15,9 @@ from evenly.language.phases import Phases
 from evenly.language.reads import Reads
 from evenly.layouts.contract import is_layout
 
+from .addresses import Memory
 from .bound_call import BoundCall
 from .call_cache import CallCache
-from .elsewhere import Memory
 from .frontiers import watched
 from .pickling import plan_parts
 

@@ -127,12 +127,12 @@ OF_TASKS: dict[str, Entry] = {
     "static_list": Entry(
         StaticList,
         "tasks in rounds: one list is walked, another one appended to",
-        "most trees of tasks; what `auto` takes but on `cpu`",
+        "most trees of tasks; what `auto` takes, except on `cpu`",
         "Cederman, Tsigas 2008, 4.1",
     ),
     "task_pool": Entry(
         TaskPool,
-        "tasks as they are made: a stack for each warp, halves of it for idle ones",
+        "tasks as they are made: a stack for each warp, of which idle warps get a half",
         "trees of which only few tasks may wait, for lack of memory",
         "Tzeng, Patney, Owens 2010",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,45 @@ FIXTURES = Path(__file__).parent / "fixtures"
 MAIL, QUEUES = FIXTURES / "mail.cu", FIXTURES / "queues.cu"
 SYNC = re.compile(r"(?<!EV_DEVICE void )\b(?:\w+\.)?(?:barrier|sync|sync_warp)\([^;]*\);")
 SHARED = re.compile(r"EV_SHARED\((.*, \w+), (?!1\);)([^;]*)\);")
+
+
+class Alone:
+    """The kernels of a fixture, each compiled by itself, and when it is needed: a mistake is planted for one of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.source = path.read_text()
+
+    def launch(self, kernel: str, *given: Any, **options: Any) -> Any:
+        return self.only(kernel).launch(kernel, *given, **options)
+
+    def explore(self, kernel: str, *given: Any, **options: Any) -> Any:
+        return self.only(kernel).explore(kernel, *given, **options)
+
+    @functools.cached_property
+    def only(self) -> Callable[[str], SimtProgram]:
+        return functools.cache(lambda kernel: SimtProgram(self.without_others(kernel)))
+
+    def without_others(self, kernel: str) -> str:
+        """The source, with empty lines for those of other kernels."""
+        parts = re.split(r"^(?=EV_KERNEL)", self.source, flags=re.MULTILINE)
+        (_,) = (part for part in parts if name_of(part) == kernel)
+        return "".join(p if name_of(p) in ("", kernel) else without_kernel(p) for p in parts)
+
+
+Program = SimtProgram | Alone
+
+
+def name_of(part: str) -> str:
+    """The kernel with which a part of a source begins."""
+    found = re.match(r"EV_KERNEL\(\d+\) (\w+)", part)
+    return found[1] if found else ""
+
+
+def without_kernel(part: str) -> str:
+    """What follows the kernel with which a part begins."""
+    head = part.split("\n", 1)[0]
+    end = len(head) if head.endswith("}") else part.index("\n}\n") + 2
+    return "\n" * part[:end].count("\n") + part[end:]
 
 
 class Place(NamedTuple):
@@ -626,7 +666,7 @@ def dynamic(size: int) -> None:
 
 def tasks(kernel: str, nodes: int = 900, seeds: int = 12, kept: int = 1000) -> None:
     """A tree of tasks, which three blocks run; what one stores for its children is read by them. At most `kept` are left."""
-    program = SimtProgram(MAIL.read_text())
+    program = Alone(MAIL)
     for seed in range(seeds):
         pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(99, np.int32)
         mail, items = np.zeros(384, np.int32), np.ones(1001, np.int32)
@@ -642,7 +682,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12, kept: int = 1000) -> N
 
 def mails_of_two(mails: int = 5, seeds: int = 20) -> None:
     """Mails of two lanes, in two boxes, which are used again."""
-    program = SimtProgram(MAIL.read_text())
+    program = Alone(MAIL)
     for seed in range(seeds):
         pool, mail, flags = np.zeros(256, np.int64), np.zeros(4, np.int32), np.zeros(2, np.int32)
         pool[0] = 5
@@ -653,7 +693,7 @@ def mails_of_two(mails: int = 5, seeds: int = 20) -> None:
 
 def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> None:
     """The same tree from queues, whose room is for few tasks; the rest of them is left in the list."""
-    program, block = SimtProgram(QUEUES.read_text()), 32 if "group" in kernel else 64
+    program, block = Alone(QUEUES), 32 if "group" in kernel else 64
     for seed in range(seeds):
         pool, pushed, made = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(places, np.int32)  # fmt: skip
         words, reserved = np.zeros(6 * 16 + 6 * places, np.int64), np.zeros(places, np.int32)
@@ -667,9 +707,9 @@ def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> N
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
 
 
-def put_by_lanes(program: SimtProgram | None = None) -> None:
+def put_by_lanes(program: Program | None = None) -> None:
     """All executions of a deque's owner of two lanes, which puts an item of each at once, and of a thief."""
-    program = program or SimtProgram(QUEUES.read_text())
+    program = program or Alone(QUEUES)
     words = np.zeros(2 * (16 + 4), np.int64)
     data, found = np.zeros(3, np.int32), np.zeros(2, np.int32)
     explored = program.explore("put_by_lanes", 2, 2, words, data, found, 4)

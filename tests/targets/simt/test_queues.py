@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.targets.simt.mutants import Place, planted, put_by_lanes
+from tests.targets.simt.mutants import QUEUES as SOURCE
+from tests.targets.simt.mutants import Alone, Place, Program, planted, put_by_lanes
 
 import evenly as ev
 
 pytestmark = pytest.mark.simt
-SOURCE = (Path(__file__).parent / "fixtures" / "queues.cu").read_text()
 QUEUES = ("blocking", "lock_free", "stealing")
 
 
@@ -28,10 +28,10 @@ def walking(queue: str, workers: int, nodes: int, places: int, room: int) -> tup
 
 @pytest.fixture(scope="module")
 def program() -> ev.SimtProgram:
-    return ev.SimtProgram(SOURCE)
+    return ev.SimtProgram(SOURCE.read_text())
 
 
-def walk(program: ev.SimtProgram, queue: str, *sizes: int, memory: str = "relaxed") -> None:
+def walk(program: Program, queue: str, *sizes: int, memory: str = "relaxed") -> None:
     """Explore all executions of so many workers, for trees of so many nodes, in so many places, with so much room."""
     workers, nodes, *_ = sizes
     found = program.explore(queue, workers, 1, *walking(queue, *sizes), memory=memory)
@@ -52,7 +52,7 @@ LARGER = [(2, 2, 4, 4), (2, 3, 4, 4), (3, 2, 2, 2)]  # take longer, and are of t
 @pytest.mark.parametrize("memory", ["relaxed", pytest.param("sequential", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("queue", QUEUES)
 def test_all_executions_run_every_task_once_and_end(
-    program: ev.SimtProgram, queue: str, memory: str, sizes: tuple[int, ...]
+    program: Program, queue: str, memory: str, sizes: tuple[int, ...]
 ) -> None:
     walk(program, queue, *sizes, memory=memory)
 
@@ -60,9 +60,7 @@ def test_all_executions_run_every_task_once_and_end(
 PUT, GET = 1, 2
 
 
-def operate(
-    program: ev.SimtProgram, queue: str, places: int, room: int, own: str, other: str
-) -> set[Any]:
+def operate(program: Program, queue: str, places: int, room: int, own: str, other: str) -> set[Any]:
     """Explore all executions of two workers, each with operations such as "ppg". Return what they have found."""
     given = [sum((PUT if c == "p" else GET) << 2 * i for i, c in enumerate(ops)) for ops in (own, other)]  # fmt: skip
     found = np.full(12, -9, np.int32)
@@ -100,17 +98,17 @@ OPERATIONS = [("ppgg", "gg"), ("pgpg", "gg"), ("ppgpg", "g"), ("pppgg", "g"), ("
 )
 @pytest.mark.parametrize("queue", QUEUES)
 def test_an_item_is_got_once(
-    program: ev.SimtProgram, queue: str, places: int, room: int, operations: tuple[str, str]
+    program: Program, queue: str, places: int, room: int, operations: tuple[str, str]
 ) -> None:
     assert len(operate(program, queue, places, room, *operations)) > 1
 
 
-def test_a_deque_is_walked_from_both_ends(program: ev.SimtProgram) -> None:
+def test_a_deque_is_walked_from_both_ends(program: Program) -> None:
     found = operate(program, "stealing", 8, 4, "pppg", "g")
     assert {(f[3], f[6]) for f in found} == {(2, 0), (2, -1)}  # the newest, the oldest
 
 
-def deque(program: ev.SimtProgram, room: int, own: str, other: str) -> set[Any]:
+def deque(program: Program, room: int, own: str, other: str) -> set[Any]:
     """Explore all executions of two workers, with operations such as "p21": put, take up to 2, then 1, or steal one.
 
     Return what the owner has found, and what the other one has.
@@ -135,22 +133,22 @@ TAKING = [("ppp2", "1"), ("ppp2", "11"), ("pp2p1", "1"), ("pp2pp2", "1"), ("ppp2
 
 
 @pytest.mark.parametrize("operations", TAKING, ids=str)
-def test_several_are_taken_at_once(program: ev.SimtProgram, operations: tuple[str, str]) -> None:
+def test_several_are_taken_at_once(program: Program, operations: tuple[str, str]) -> None:
     assert len(deque(program, 4, *operations)) > 1
 
 
-def test_who_gets_what_of_a_deque(program: ev.SimtProgram) -> None:
+def test_who_gets_what_of_a_deque(program: Program) -> None:
     """The thief gets the oldest, if it comes early enough, and the owner two more, or the rest."""
     assert deque(program, 4, "ppp2", "1") == {((1, 2), ()), ((1, 2), (0,))}
     assert deque(program, 4, "pp2", "1") == {((0, 1), ()), ((1,), (0,))}
 
 
-def test_lanes_put_before_their_items_can_be_stolen(program: ev.SimtProgram) -> None:
+def test_lanes_put_before_their_items_can_be_stolen(program: Program) -> None:
     put_by_lanes(program)
 
 
 @pytest.mark.parametrize("queue", ["blocking", "lock_free"])
-def test_a_queue_gives_the_oldest(program: ev.SimtProgram, queue: str) -> None:
+def test_a_queue_gives_the_oldest(program: Program, queue: str) -> None:
     assert {f[3] for f in operate(program, queue, 8, 4, "pppg", "")} == {0}
 
 
@@ -159,7 +157,7 @@ def walks(queue: str, *sizes: int) -> Any:
 
 
 def operates(queue: str, *sizes: tuple[int, int]) -> Any:
-    def run(program: ev.SimtProgram) -> None:
+    def run(program: Program) -> None:
         for places, room in sizes or ((8, 1), (8, 2)):
             for operations in OPERATIONS:
                 operate(program, queue, places, room, *operations)
@@ -167,7 +165,7 @@ def operates(queue: str, *sizes: tuple[int, int]) -> Any:
     return run
 
 
-def takes(program: ev.SimtProgram) -> None:
+def takes(program: Program) -> None:
     for operations in TAKING:
         deque(program, 4, *operations)
 
@@ -237,7 +235,7 @@ def test_a_mistake_is_found(tmp_path: Path, mistake: Mistake) -> None:
         return line.replace(old, new)
 
     with planted(tmp_path, Place(header, code, nth), change):
-        program = ev.SimtProgram(SOURCE)
+        program = Alone(SOURCE)
         with pytest.raises((ev.SimtError, AssertionError)) as caught:
             run(program)
     assert getattr(caught.value, "kind", "result") in kind.split("|"), caught.value

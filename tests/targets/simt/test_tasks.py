@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.targets.simt.mutants import Place, planted, tasks
+from tests.targets.simt.mutants import MAIL as SOURCE
+from tests.targets.simt.mutants import Alone, Place, Program, planted, tasks
 
 import evenly as ev
 
 pytestmark = pytest.mark.simt
-SOURCE = (Path(__file__).parent / "fixtures" / "mail.cu").read_text()
 ACQUIRE, RELEASE = "fence<acquire>();", "fence<release>();"
 
 
@@ -28,7 +28,7 @@ def workers(blocks: int, nodes: int, beforehand: int = 0) -> tuple[Any, ...]:
 def test_all_executions_run_every_task_once_and_end(
     blocks: int, nodes: int, beforehand: int, memory: str
 ) -> None:
-    program = ev.SimtProgram(SOURCE)
+    program = ev.SimtProgram(SOURCE.read_text())
     given = workers(blocks, nodes, beforehand)
     found = program.explore("workers", blocks, 1, *given, memory=memory)
     assert found.complete, found.reason
@@ -45,13 +45,13 @@ def of_two_lanes(blocks: int) -> tuple[Any, ...]:
 @pytest.mark.parametrize("memory", ["relaxed", "sequential"])
 def test_all_executions_of_mails_that_are_sent_together_end(memory: str) -> None:
     given = of_two_lanes(2)
-    found = ev.SimtProgram(SOURCE).explore("two_mails", 2, 2, *given, memory=memory)
+    found = ev.SimtProgram(SOURCE.read_text()).explore("two_mails", 2, 2, *given, memory=memory)
     assert found.complete, found.reason
     assert [(outcome.arrays[2].any(), int(outcome.arrays[4][0])) for outcome in found.outcomes] == [(False, 3)]  # fmt: skip
 
 
 def test_mails_that_are_sent_together_come_to_three_workers() -> None:
-    program = ev.SimtProgram(SOURCE)
+    program = ev.SimtProgram(SOURCE.read_text())
     for seed in range(100):
         given = of_two_lanes(3)
         program.launch("two_mails", 3, 2, *given, seed=seed)
@@ -60,7 +60,7 @@ def test_mails_that_are_sent_together_come_to_three_workers() -> None:
 
 def test_more_mails_than_are_wanted_have_boxes_of_their_own() -> None:
     """Several workers see the same one that waits, and each sends four."""
-    program = ev.SimtProgram(SOURCE)
+    program = ev.SimtProgram(SOURCE.read_text())
     for seed in range(200):
         pool, mail, flags = np.zeros(256, np.int64), np.zeros(15, np.int32), np.zeros(15, np.int32)
         data, total = np.zeros(201, np.int32), np.zeros(1, np.int32)
@@ -68,17 +68,17 @@ def test_more_mails_than_are_wanted_have_boxes_of_their_own() -> None:
         assert not flags.any() and total[0] == 200 * 201 // 2
 
 
-def explored(program: ev.SimtProgram) -> None:
+def explored(program: Program) -> None:
     for nodes in (3, 4, 5):
         program.explore("workers", 2, 1, *workers(2, nodes))
     program.explore("workers", 2, 1, *workers(2, 3, 1))
 
 
-def together(program: ev.SimtProgram) -> None:
+def together(program: Program) -> None:
     program.explore("two_mails", 2, 2, *of_two_lanes(2))
 
 
-def many_mails(program: ev.SimtProgram) -> None:
+def many_mails(program: Program) -> None:
     """Boxes are used again, for other workers."""
     for seed in range(30):
         program.launch("workers", 3, 1, *workers(3, 255, seed % 3), seed=seed)
@@ -96,14 +96,14 @@ MISTAKES = {
 
 
 def test_many_mails_are_right() -> None:
-    many_mails(ev.SimtProgram(SOURCE))
+    many_mails(ev.SimtProgram(SOURCE.read_text()))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_missing_fence_is_found(tmp_path: Path, mistake: str) -> None:
     fence, nth, run, kind = MISTAKES[mistake]
     with planted(tmp_path, Place("tasks.cuh", fence, nth), lambda line: line.replace(fence, "")):
-        program = ev.SimtProgram(SOURCE)
+        program = Alone(SOURCE)
         with pytest.raises(ev.SimtError) as caught:
             run(program)
     assert caught.value.kind == kind

@@ -85,7 +85,7 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
 
 
 @ev.kernel
-def number_parts(W, offsets, size, wanted, first, begins):
+def place_parts(W, offsets, size, wanted, first, begins):
     """Where the parts of each list begin, of which it has at least one, and the places for what is selected of them.
 
     A list of one part needs none. W: an atom for each list.
@@ -128,7 +128,7 @@ def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
     m, like = R.num_tiles, R.offsets
     first, begins = (kit.empty(like, (m + 1,), np.int64) for _ in "12")
     given = R.offsets, np.int64(PART), np.int64(wanted)
-    number_parts[SCANNED].on(target)(kit.whole(m), *given, first, begins)
+    place_parts[SCANNED].on(target)(kit.whole(m), *given, first, begins)
     P, L = (ev.ragged(x, num_atoms=kit.entry(x, m), check=False) for x in (first, begins))
     cuts = kit.empty(like, (P.num_atoms + 1,), kit.dtype(like))
     list_of = kit.empty(like, (P.num_atoms,), kit.index_type(m))

@@ -45,7 +45,7 @@ def check(
         array = spoken(s.array)
         constant = walk.is_constant(s.value)  # the same for all
         if over == "lanes" and not constant and not depend(s.indices, varying):
-            _refuse_shared(s)
+            _refuse_shared(s, block)
         if depend(s.indices, fetched, elsewhere) and _is_update(s, dependence):
             refuse(
                 _at(s),
@@ -67,7 +67,7 @@ def _check_passes(block: ir.Block, lane: Iterable[ir.Expr]) -> None:
         if not isinstance(s, ir.Store) or s.array in own or depend(s.indices, varying):
             continue
         if depend((s.value,), varying) or _is_update(s, dependence):
-            _refuse_shared(s)
+            _refuse_shared(s, block)
 
 
 def _of_passes(block: ir.Block) -> Iterator[ir.Stmt]:
@@ -76,12 +76,15 @@ def _of_passes(block: ir.Block) -> Iterator[ir.Stmt]:
             yield from walk.statements(s.body)
 
 
-def _refuse_shared(s: ir.Store) -> NoReturn:
+def _refuse_shared(s: ir.Store, lanes: ir.Block) -> NoReturn:
+    hint = "index it by the lane, accumulate into a variable, or use range()"
+    if any(isinstance(x, ir.Atomic) for x in walk.statements(lanes)):
+        hint += "; that an atomic lets one lane alone store is not known here"
     refuse(
         _at(s),
         f"every lane stores into the same element of {spoken(s.array)}: "
         "the last one to write would win, and they have no order",
-        "index it by the lane, accumulate into a variable, or use range()",
+        hint,
     )
 
 

@@ -4,7 +4,7 @@ Space is divided where there are many particles, until 20 or fewer are in each p
 its particles, a range of `order`. It counts those of its eight children, and moves them together. Children of more
 than 20 become tasks. (Section 5 of the paper.)
 
-The kernel is that of examples/octree.py, a user's whole program, which begins with more tasks; a test holds them equal.
+examples/octree.py, a user's whole program, has the same kernel, and begins with more tasks.
 """
 
 from __future__ import annotations

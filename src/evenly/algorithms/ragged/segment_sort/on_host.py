@@ -18,7 +18,7 @@ from .merged import RUN, SHORT, placing
 
 BITS = 8
 DIGITS = 1 << BITS
-LISTS = ev.ThreadMapped()
+BY_LIST = ev.ThreadMapped()  # a thread sorts each
 SCRATCH = 1 << 30  # bytes that scratch arrays may take by default; more, if a list needs more
 
 
@@ -112,5 +112,5 @@ def sort_on_host(
         T, position = kit.code_type(keys), np.int32 if longest < 2**31 else np.int64
         each = 2 * longest * (np.dtype(T).itemsize + np.dtype(position).itemsize) + (1 << 15)
         more = {"max_workspace": each} if each > SCRATCH else {}
-        sort = by_digits(code_of, T, position)[LISTS].on(target, **more)
+        sort = by_digits(code_of, T, position)[BY_LIST].on(target, **more)
         sort(R, kit.as_integers(keys), keys, RUN, sorted_, order)

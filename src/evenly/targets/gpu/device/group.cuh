@@ -343,28 +343,27 @@ private:
   }
 };
 
-// Reduces each item of an array over the members of a team, up to eight at once, in the same tree as by itself: valid in every
-// member. V: a value with one field, made of an item.
-template <class V, int N> struct several {
+// Reduces each item of an array over the members of a team, `n` at once, in the same tree as by itself: valid in every member.
+// V: a value with one field, made of an item.
+template <class V, int N> struct bundle {
   V values[N];
-  template <class F> EV_DEVICE several each(F f) const {
-    several r = *this;
+  template <class F> EV_DEVICE bundle each(F f) const {
+    bundle r = *this;
     #pragma unroll
     for (int k = 0; k < N; ++k) r.values[k] = values[k].each(f);
     return r;
   }
-  static EV_DEVICE several combine(const several& a, const several& b) {
-    several r = a;
+  static EV_DEVICE bundle combine(const bundle& a, const bundle& b) {
+    bundle r = a;
     #pragma unroll
     for (int k = 0; k < N; ++k) r.values[k] = V::combine(a.values[k], b.values[k]);
     return r;
   }
 };
-template <class V, class Team, class T, int L> EV_DEVICE void reduce_items(const Team& team, T (&items)[L]) {
-  constexpr int n = L < 8 ? L : 8;
+template <class V, int n, class Team, class T, int L> EV_DEVICE void reduce_items(const Team& team, T (&items)[L]) {
   #pragma unroll 1
   for (int first = 0; first < L; first += n) {
-    several<V, n> r;
+    bundle<V, n> r;
     #pragma unroll
     for (int k = 0; k < n; ++k) r.values[k] = V{items[first + k < L ? first + k : L - 1]};
     r = team.reduce(r);

@@ -56,7 +56,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
   static constexpr int takers = by_warp ? T / 32 : team::per_block;  // per block
   static constexpr int groups = by_warp ? team::per_warp : 1;        // per taker
   static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that hands over tasks
-  static constexpr int several = 4;                                  // tasks that a taker that is one group takes at most
+  static constexpr int batch_size = 4;                               // tasks that a taker that is one group takes at most
   static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a task of each lane");
 
   EV_DEVICE task_taker(const Set& s) : set(s), times(s.pool, mine.present() && first_warp() && lane_rank() == 0) {
@@ -131,7 +131,7 @@ protected:
   }
   // What a taker that is one group runs now: n tasks, 0 if there are none any more.
   struct batch {
-    Task tasks[several];
+    Task tasks[batch_size];
     int bottom, n;
   };
   EV_DEVICE batch* given() const {

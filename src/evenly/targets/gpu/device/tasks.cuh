@@ -49,13 +49,13 @@ template <class Set, int W, int N> struct task_mail {
     }
   }
 
-  // Sends m mails of k tasks each, to takers that wait or to the next ones that will: lane i has task i % k of mail i / k. There
-  // are W / N mails at most. They are numbered by one addition, and wait for their boxes and for memory together.
-  EV_DEVICE void send(const Task& task, int k, int m = 1) const {
-    const int own = lane_rank() % k;
-    const unsigned number = (unsigned)add(mail_numbers, m) + lane_rank() / k, box = number % boxes;
-    const bool sends = lane_rank() < m * k, leads = sends && own == 0;
-    while (leads && atomic_load(set.flags + box) != 0) {}  // the mail before it is read at the moment
+  // Sends a task of each of the first n lanes, to takers that wait or to the next ones that will: mails of N tasks, the last of what
+  // is left. They are numbered by one addition, and wait for their boxes and for memory together.
+  EV_DEVICE void send(const Task& task, int n) const {
+    const int own = lane_rank() % N, k = minimum(N, n - lane_rank() + own);  // its place in its mail, and how many that has
+    const unsigned number = (unsigned)add(mail_numbers, (n + N - 1) / N) + lane_rank() / N, box = number % boxes;
+    const bool sends = lane_rank() < n, leads = sends && own == 0;
+    while (any(mask(), leads && atomic_load(set.flags + box) != 0)) {}  // mails before them are read at the moment
     fence<acquire>();
     sync_warp(mask());
     if (sends) set.mail[(long long)N * box + own] = task;
@@ -120,8 +120,8 @@ private:
 template <class Set, int G, int T, int S, bool Converged> struct task_pool : task_taker<Set, G, T, S, Converged> {
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
-  using base::at_once, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
-      base::set, base::several, base::stack, base::sync, base::taken, base::takers, base::times;
+  using base::at_once, base::batch_size, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes,
+      base::mine, base::set, base::stack, base::sync, base::taken, base::takers, base::times;
 
   EV_DEVICE task_pool(const Set& s) : base(s), mail(s, takers * block_count()) {
     if (mine.present() && first_warp()) mail.begin();
@@ -151,7 +151,7 @@ private:
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
       const int now = pace();
-      at_once = now == quick ? several : 1;
+      at_once = now == quick ? batch_size : 1;
       if (--until > 0 && now != late) return true;
       const int given = share(now);
       looked = (unsigned)cycles();
@@ -194,10 +194,10 @@ private:
     const bool keeps_one = now == late || (groups == 1 && now == usual);
     const int kept = keeps_one ? groups : maximum(groups, held / 2);
     for (; n > 0 && held - given > (given == 0 ? 1 : kept); n = wanted()) {
-      const int left = held - given, k = minimum(left / 2, (int)groups);
-      const int m = maximum(minimum(minimum(1 + n / 16, lanes / k), (left - kept) / k), 1);
-      mail.send(stack()[(bottom + given + lane_rank() % (m * k)) & (S - 1)], k, m);
-      given += m * k;
+      const int left = held - given, mails = minimum(minimum(1 + n / 16, lanes / groups), (left - kept) / groups);
+      const int sent = mails > 1 ? mails * groups : minimum(left / 2, (int)groups);
+      mail.send(stack()[(bottom + given + minimum(lane_rank(), sent - 1)) & (S - 1)], sent);
+      given += sent;
       if (now != late && n < (int)mail.boxes / (8 * mail.each)) break;
     }
     return given;

@@ -38,7 +38,7 @@ from .statements import fields_of, given_loop, members, position, range_head, va
 # needs, up to 64. That is enough for batches of some numbers (`batches.IN_FLIGHT`). If there were more, or wider ones,
 # some would spill.
 RESIDENT = 1024
-AT_ONCE = 8  # items of an array that are reduced together (reduce_items in device/group.cuh)
+AT_ONCE = 8  # items of an array that are reduced together
 
 
 class Owner(Led):
@@ -344,11 +344,11 @@ class Owner(Led):
     def reduce_array(self, acc: ir.Accumulator) -> None:
         (array,) = acc.fields
         element = replace(acc, fields=(ir.Var("element", array.type),))
+        together = min(array.length, AT_ONCE)
         if self.several:
-            self.several.reduces((element,) * min(array.length, AT_ONCE))
-        self.line(
-            f"ev::reduce_items<{self.struct('element_value', (element,))}>(team, {self.text.var(array)});"
-        )
+            self.several.reduces((element,) * together)
+        made = self.struct("element_value", (element,))
+        self.line(f"ev::reduce_items<{made}, {together}>(team, {self.text.var(array)});")
 
     def reduce_numbers(self, s: ir.Pass, numbers: tuple[ir.Accumulator, ...]) -> None:
         named, struct = members(fields_of(numbers)), self.struct_of(s)
