@@ -125,6 +125,12 @@ def on_gpu(x: Any) -> bool:
     return arrays.view(x).device == "cuda"
 
 
+def place(x: Any) -> tuple[str, int]:
+    """Return where the array `x` lies: "cpu" or "cuda", and the number of the device."""
+    found = arrays.view(x)
+    return found.device, found.device_id
+
+
 def index_type(count: int) -> np.dtype[Any]:
     """Return the dtype of positions 0 .. count: int32 if it suffices, else int64."""
     return np.dtype(np.int32 if count <= np.iinfo(np.int32).max else np.int64)

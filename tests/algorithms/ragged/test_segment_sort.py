@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
-from evenly.algorithms.ragged.segment_sort.bins import SHORT, TEAMS, Bins
+from evenly.algorithms.ragged.segment_sort.bins import (
+    SHORT,
+    TEAMS,
+    Bins,
+    earlier,
+    surveyed,
+)
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
@@ -47,6 +53,11 @@ def sort_small(x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> 
     found, order = np.zeros_like(x), np.zeros(len(x), np.int32)
     sort_on_gpu(x, ev.ragged(offsets), found, order, descending, "auto", SMALL, short=4)
     return found, order
+
+
+def bins_of(R: Any, limits: tuple[int, ...], target: str) -> Bins:
+    *_, (survey, changed) = surveyed(R, limits, target)
+    return Bins(R, limits, survey, changed, target)
 
 
 def check(found: Any, x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> None:
@@ -89,6 +100,53 @@ def test_nasty_lengths() -> None:
     for offsets in layout_batteries().values():
         x = keys("float32", int(offsets[-1]))
         check(sort_small(x, offsets.astype(np.int32)), x, offsets)
+
+
+SAME = [
+    [130, 20, 0, 3],
+    [3, 0, 20, 130],
+    [51, 51, 51, 0],
+    [150, 1, 1, 1],
+    [39, 38, 38, 38],
+    [20, 130, 3, 0],
+]
+
+
+@pytest.mark.simt
+@pytest.mark.usefixtures("as_on_gpus")
+def test_lists_that_are_other_than_at_an_earlier_call() -> None:
+    """As many lists with as many elements: those of the call before are expected, and nothing is done for them."""
+    earlier.cache_clear()
+    for lengths in SAME:
+        offsets = lists_of(lengths)
+        x = keys("float32", int(offsets[-1]))
+        check(sort_small(x, offsets), x, offsets)
+
+
+@pytest.mark.simt
+@pytest.mark.usefixtures("as_on_gpus")
+def test_the_host_waits_after_everything_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If lists are as at an earlier call."""
+    x = keys("float32", 153)
+    offsets = lists_of(SAME[0])
+    order, sorted_when_asked = np.zeros(153, np.int32), []
+
+    def ask(found: Any) -> Any:
+        def answer() -> Any:
+            sorted_when_asked.append(order.tolist() == wanted)
+            return found
+
+        return answer
+
+    wanted = sort_small(x, offsets)[1].tolist()
+    earlier.cache_clear()
+    monkeypatch.setattr(kit, "ask", ask)
+    for _ in range(2):
+        order[:] = 0
+        lists = ev.ragged(offsets)
+        sort_on_gpu(x, lists, np.zeros_like(x), order, False, "auto", SMALL, short=4)
+        assert order.tolist() == wanted
+    assert sorted_when_asked == [False, True]
 
 
 @pytest.mark.simt
@@ -191,7 +249,7 @@ def test_a_list_of_very_many_elements_has_its_parts(P: Any, stop: int) -> None:
     """Offsets alone: what is looked at is how many elements lists have."""
     limits = *range(1, 9), 2**22
     lists = ev.ragged(np.array([0, 3, stop], P), num_atoms=stop, check=False)
-    bins = Bins(lists, limits, "cpu")
+    bins = bins_of(lists, limits, "cpu")
     assert bins.survey.parts == -(-(stop - 3) // limits[-1])
     list_of, part_of = bins.parts()
     assert list_of.tolist() == [1] * bins.survey.parts
@@ -211,7 +269,7 @@ def test_bins_have_the_lists_of_their_lengths(
     rng = np.random.default_rng(0)
     lengths = rng.integers(1, 20, 5000) * (rng.random(5000) >= empty)
     limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
-    bins = Bins(ev.ragged(lists_of(lengths)), limits, "simt")
+    bins = bins_of(ev.ragged(lists_of(lengths)), limits, "simt")
     for i, (least, most) in enumerate(itertools.pairwise((0, *limits, 99))):
         wanted = np.flatnonzero((least < lengths) & (lengths <= most))
         assert bins.survey.lists[i] == len(wanted)
@@ -227,7 +285,7 @@ def test_what_memory_has_to_do() -> None:
     x = np.random.default_rng(0).random(2 * n).astype(np.float32)
     given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
-    args = Teams(2, size), None, None, lists_of([n, n]), *given_, None, None
+    args = Teams(2, size), np.zeros(1, np.int32), None, None, lists_of([n, n]), *given_, None, None
     plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
     (counted,) = plan.counters()
     found = {name: total / (2 * n) for name, total in counted.totals.items()}
@@ -243,17 +301,18 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
+    same, done = np.zeros(1, np.int32), np.zeros(1, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)
     sort, merge = sorting(*given_), merging_parts(*given_, np.int32)
-    parts = items, *own, bits, bits, order, *spare
+    parts = items, same, *own, bits, bits, order, *spare
     short = sorting_short(each, *given_[2:], np.int32)
     return {
-        "short": (short, (Teams(1, LISTS), which, 2, offsets, bits, bits, order), team),
-        "lists": (sort, (items, which, None, offsets, bits, bits, order, None, None), team),
+        "short": (short, (Teams(1, LISTS), same, which, 2, offsets, bits, bits, order), team),
+        "lists": (sort, (items, same, which, None, offsets, bits, bits, order, None, None), team),
         "parts": (sort, parts, team),
-        "merge": (merge, (*parts, kit.each(2), which[:1].copy(), which), team),
+        "merge": (merge, (*parts, kit.each(2), done, which), team),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from evenly import kit
 from .blocks import teams_of
 
 EACH = ev.ThreadMapped()  # a thread for each list
-EVENLY, SCANNED = ev.MergePath(), ev.NonzeroSplit()  # so that nothing is measured of parts
+SCANNED = ev.NonzeroSplit()  # so that nothing is measured of parts
 LOOKED = 16  # lists that a thread looks at to count them, so that their offsets are loaded together
 TEAM, PLACED = 256, 8  # threads of a block that numbers lists, and how many neighbours each has
 NUMBERED = ev.BlockMapped(TEAM)
@@ -47,8 +48,11 @@ def surveying(limits: tuple[int, ...]) -> Any:
     l0, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
 
     @ev.kernel
-    def survey(E, offsets, found):
-        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list."""
+    def survey(E, offsets, expected, found, changed):
+        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list.
+
+        changed[0]: 0 if all of it is as in `expected`, else 1.
+        """
         a, b, c, d, e, f, g, h, i, j = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         parts, greatest = 0, 0
         last = len(offsets) - 2
@@ -72,6 +76,10 @@ def surveying(limits: tuple[int, ...]) -> Any:
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
+        as_expected = True
+        for k in range(BINS + 2):
+            as_expected = as_expected and found[k] == expected[k]
+        changed[0] = 0 if as_expected else 1
 
     return survey
 
@@ -106,9 +114,10 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
         return bin_of(n) if t <= last and n > 0 else -1
 
     @ev.kernel
-    def number(B, offsets, places, ids):
+    def number(B, changed, offsets, places, ids):
         """Count the lists of each bin that a team has, or put their numbers where its place in the bin is.
 
+        changed: nothing is put anywhere unless it is 0: there may be more lists than `ids` has places.
         places: (BINS * teams,), the counts if `ids` is None; else where the lists of each bin and team begin in `ids`.
         """
         for item in B.items():
@@ -134,7 +143,7 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
                     thread = tile - B.item_begin(item)
                     for turn in range(PLACED):
                         i = bin_at(offsets, tile * PLACED + turn)
-                        if i >= 0:
+                        if i >= 0 and changed[0] == 0:
                             at = i * COLUMNS + thread
                             ids[ev.distinct(counts[at])] = tile * PLACED + turn
                             counts[ev.distinct(at)] += 1
@@ -143,42 +152,72 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
 
 
 @ev.kernel
-def sum_parts(W, lists, offsets, room, starts):
+def sum_parts(W, changed, lists, offsets, room, starts):
     """starts: where the parts of each list begin among all, and how many there are. W: an atom for each list."""
     for tile in W.tiles():
         starts[tile] = 0
         for i in W.atoms(tile):
-            t = i if lists is None else lists[i]
-            n = np.int64(offsets[t + 1] - offsets[t])
+            n = np.int64(0)
+            if changed[0] == 0:
+                t = i if lists is None else lists[i]
+                n = np.int64(offsets[t + 1] - offsets[t])
             starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
-def number_parts(P, lists, list_of, part_of):
-    """The list of each part, and which of its parts it is. P: a tile for each list, an atom for each part."""
-    for i in P.tiles():
-        t = i if lists is None else lists[i]
-        for k in P.atoms(i):
-            list_of[k] = t
-            part_of[k] = k - P.begin(i)
+def number_parts(E, changed, lists, starts, list_of, part_of):
+    """The list of each part, and which of its parts it is. E: the parts."""
+    for k in E.tiles():
+        if changed[0] == 0:
+            i, last = 0, len(starts) - 2
+            while i < last:
+                half = (i + last + 1) >> 1
+                i, last = half if starts[half] <= k else i, last if starts[half] <= k else half - 1
+            list_of[k] = i if lists is None else lists[i]
+            part_of[k] = k - starts[i]
+
+
+@functools.lru_cache(64)
+def earlier(place: Any, limits: tuple[int, ...], lists: int, elements: int) -> list[Any]:
+    """What the last survey of so many lists found: a `Survey`, and its array. Empty, if there was none."""
+    return []
+
+
+def surveyed(R: Any, limits: tuple[int, ...], target: str) -> Iterator[tuple[Survey, Any]]:
+    """Yield what the lists R, of which there are some, are, and an array (1,) on the device: 0 if they are so.
+
+    The first is what they were at an earlier call, so that a GPU has its work before the host knows that they still
+    are. If they are not, that work does nothing, and what they are follows.
+    """
+    known = earlier(kit.place(R.offsets), limits, R.num_tiles, R.num_atoms)
+    expected, before = known or (None, kit.zeros(R.offsets, (BINS + 2,), np.int64))
+    found = kit.empty(R.offsets, (BINS + 2,), np.int64)
+    changed = kit.empty(R.offsets, (1,), np.int32)
+    survey = surveying((0, *limits))[EACH].on(target)
+    survey(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, before, found, changed)
+    answer = kit.ask(found)
+    if expected is not None:
+        yield expected, changed
+    seen = survey_of(answer().tolist())
+    if seen != expected:
+        known[:] = seen, found
+        yield seen, kit.zeros(R.offsets, (1,), np.int32)
+
+
+def survey_of(found: list[int]) -> Survey:
+    *longer, parts, greatest = found
+    counts = tuple(more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True))
+    return Survey(counts, parts, greatest)
 
 
 class Bins:
-    """The lists R in bins whose limits are given, ascending; there are lists."""
+    """The lists R in bins whose limits are given, ascending, as a survey has found them."""
 
-    def __init__(self, R: Any, limits: tuple[int, ...], target: str) -> None:
+    def __init__(
+        self, R: Any, limits: tuple[int, ...], survey: Survey, changed: Any, target: str
+    ) -> None:
         self.R, self.limits, self.target = R, limits, target
-        found = kit.empty(R.offsets, (BINS + 2,), np.int64)
-        survey = surveying((0, *limits))
-        survey[EACH].on(target)(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, found)
-        self._surveyed = found
-
-    @functools.cached_property
-    def survey(self) -> Survey:
-        """What was found; it is read back here, and a GPU is waited for."""
-        *longer, parts, greatest = kit.to_numpy(self._surveyed).tolist()
-        counts = tuple(more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True))
-        return Survey(counts, parts, greatest)
+        self.survey, self.changed = survey, changed
 
     def lists(self, i: int) -> Any:
         """Return the numbers of the lists of bin i, in order; None: all lists are in it."""
@@ -196,19 +235,22 @@ class Bins:
         number = numbering((0, *self.limits), P)[NUMBERED].on(self.target)
         counts = kit.empty(offsets, (BINS * teams.num_items,), P)
         ids = kit.empty(offsets, (sum(self.survey.lists),), P)
-        number(teams, offsets, counts, None)
-        number(teams, offsets, ev.prefix_sum(counts, include_initial=True, dtype=P), ids)
+        number(teams, self.changed, offsets, counts, None)
+        places = ev.prefix_sum(counts, include_initial=True, dtype=P)
+        number(teams, self.changed, offsets, places, ids)
         return ids
 
     def parts(self) -> tuple[Any, Any]:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
         lists, (*_, count) = self.lists(BINS - 1), self.survey.lists
-        offsets, room = self.R.offsets, np.int64(self.limits[-1])
-        starts = kit.empty(offsets, (count + 1,), kit.index_type(self.survey.parts))
-        sum_parts[SCANNED].on(self.target)(kit.whole(count), lists, offsets, room, starts)
-        of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
-        list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
+        offsets, room, parts = self.R.offsets, np.int64(self.limits[-1]), self.survey.parts
+        starts = kit.empty(offsets, (count + 1,), kit.index_type(parts))
+        sum_parts[SCANNED].on(self.target)(
+            kit.whole(count), self.changed, lists, offsets, room, starts
+        )
+        list_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_tiles))
         # As wide as positions: where a part begins is a multiple of its number.
-        part_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_atoms))
-        number_parts[EVENLY].on(self.target)(of, lists, list_of, part_of)
+        part_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_atoms))
+        number = number_parts[EACH].on(self.target)
+        number(kit.each(parts), self.changed, lists, starts, list_of, part_of)
         return list_of, part_of

@@ -10,7 +10,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .bins import SHORT, TEAMS, Bins
+from .bins import SHORT, TEAMS, Bins, surveyed
 from .blocks import sorting, teams_of
 from .passes import merging
 from .threads import LISTS, sorting_short
@@ -38,27 +38,35 @@ def sort_on_gpu(
     """
     if not len(keys):
         return
-    T = kit.code_type(keys)
-    position: Any = kit.dtype(order).type
-    size = np.dtype(T).itemsize
+    size = np.dtype(kit.code_type(keys)).itemsize
     teams, short = teams or TEAMS[size], short or SHORT[size]
-    bins = Bins(R, (short, *(size * each for size, each in teams)), target)
-    given = T, kit.coding(keys, descending)
+    limits = (short, *(size * each for size, each in teams))
+    for survey, changed in surveyed(R, limits, target):
+        sort_bins(keys, Bins(R, limits, survey, changed, target), sorted_, order, descending, teams)
+
+
+def sort_bins(
+    keys: Any, bins: Bins, sorted_: Any, order: Any, descending: bool, teams: Any
+) -> None:
+    """The same, for lists in bins."""
+    R, target, changed, short = bins.R, bins.target, bins.changed, bins.limits[0]
+    lists, parts, greatest = bins.survey
+    given = kit.code_type(keys), kit.coding(keys, descending)
+    position: Any = kit.dtype(order).type
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
-    lists, parts, greatest = bins.survey  # all else before it: now the GPU waits
     if lists[0]:
         items = teams_of(-(-lists[0] // LISTS), LISTS)
         sort = sorting_short(short, *given, position)[schedule_of(LISTS)].on(target)
-        sort(items, bins.lists(0), lists[0], R.offsets, *arrays)
+        sort(items, changed, bins.lists(0), lists[0], R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
             items = teams_of(lists[i], size)
             sort = sorting(size, each, *given)[schedule_of(size)].on(target)
-            sort(items, bins.lists(i), None, R.offsets, *arrays, None, None)
+            sort(items, changed, bins.lists(i), None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
-    own = teams_of(parts, size), *bins.parts(), R.offsets
+    own = teams_of(parts, size), changed, *bins.parts(), R.offsets
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
