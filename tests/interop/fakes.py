@@ -84,6 +84,9 @@ class Tensor:
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
 
+    def get_device(self) -> int:
+        return -1 if self.device.index is None else int(self.device.index)
+
     def is_conj(self) -> bool:
         return False
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evenly.arguments import Binding
 from evenly.errors import InputError
+from evenly.interop.arrays import is_array
 from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
@@ -28,7 +29,7 @@ from .looping import Looping, nodes_of
 from .measuring import Measuring, measured
 from .memory import DeviceMemory
 from .place import device_at, gpu_of
-from .prepared import Prepared
+from .prepared import Movable, Prepared
 
 Stored = dict[ir.Path, DeviceMemory]  # stored partitions, by the path of their layout
 
@@ -57,6 +58,17 @@ class Launch:
     @property
     def name(self) -> str:
         return self.code.name
+
+    @property
+    def without_owners(self) -> Launch:
+        """The same, which does not keep the caller's arrays alive."""
+        return replace(self, memory=(self.memory[0], ()))
+
+    def moved(self, at: Mapping[ir.Path, int]) -> Launch:
+        """Return the same with arrays at these addresses."""
+        given = zip(self.code.parameters, self.arguments, strict=True)
+        arguments = tuple(at.get(p.path, x) if p.kind == "array" else x for p, x in given)
+        return replace(self, arguments=arguments)
 
     @property
     def source(self) -> str:
@@ -187,9 +199,13 @@ class CudaExecutable(Executable):
     ) -> Prepared | Looping:
         """Return the launches. rooms: the greatest lengths of scratch arrays."""
         run, scratch, launches = self.launched(binding, stored, device, stream, workspace, rooms)
-        prepared, phases = Prepared(launches, device, stream, turn), self.program.phases
+        phases, given = self.program.phases, (launches, device, stream, turn)
         if not phases.repeats:
-            return prepared
+            if any(launch.code.facts for launch in launches):  # of memory: of whole, aligned words
+                return Prepared(*given)
+            own = [name for name, value in binding.arguments.items() if is_array(value)]
+            return Movable([launch.without_owners for launch in launches], *given[1:], own)
+        prepared = Prepared(*given)
         assert scratch is not None
         at = {r.condition: run.scratch.pieces[r.condition.path].offset for r in phases.repeats}
         nodes = nodes_of(run.steps, launches, prepared, phases)

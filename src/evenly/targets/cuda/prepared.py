@@ -11,6 +11,7 @@ import numpy as np
 
 from evenly.errors import InternalError
 from evenly.interop.context import make_current
+from evenly.language import ir
 
 from .capture import may_be_captured
 from .compile import require
@@ -111,6 +112,26 @@ class Prepared:
                 (error,) = launch(*given)
                 if error:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
+
+
+class Movable(Prepared):
+    """Launches whose kernels are the same wherever the arrays lie. own: the names of the arguments that are arrays."""
+
+    __slots__ = ("_launches", "_own", "_queue")
+
+    def __init__(
+        self, launches: list[Launch], device: Any, stream: Any, turn: Lock, own: list[str]
+    ) -> None:
+        super().__init__(launches, device, stream, turn)
+        self._launches, self._queue, self._own = launches, stream, own
+
+    def moved(self, addresses: tuple[int, ...]) -> Movable:
+        """Return the same for arrays of the same types and shapes elsewhere on the device."""
+        at: dict[ir.Path, int] = {
+            (name,): address for name, address in zip(self._own, addresses, strict=True)
+        }
+        launches = [launch.moved(at) for launch in self._launches]
+        return Movable(launches, self.device, self._queue, self.turn, self._own)
 
 
 def launch_together() -> Any:
