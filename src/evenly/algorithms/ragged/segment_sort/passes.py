@@ -45,8 +45,29 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
     share = np.int32(each)
 
     @ev.func
-    def code_at(sorted_, spare, aside, k):
-        return T(spare[k]) if aside else T(sorted_[k])
+    def runs_of(changed, lists, parts, offsets, item, done):
+        """How many passes its list still needs, the runs that an item is merged from, and where it begins."""
+        if changed[0] != 0:
+            return np.int32(0), P(0), P(0), P(0), P(0)
+        t, part = lists[item], parts[item]
+        first, stop = offsets[t], offsets[t + 1]
+        begin, middle, end = runs_around(first, stop, part, room, P(1) << P(done))
+        return remaining(first, stop, room, done), begin, middle, end, first + part * room
+
+    @ev.func
+    def code_at(sorted_, spare, left, k):
+        return T(spare[k]) if left % 2 == 1 else T(sorted_[k])
+
+    @ev.func
+    def share_of(sorted_, spare, left, begin, middle, end, at):
+        """`merge_path` of codes in global memory."""
+        low, high = max(at - (end - middle), 0), min(at, middle - begin)
+        while low < high:
+            half = (low + high) >> 1
+            x = code_at(sorted_, spare, left, begin + half)
+            y = code_at(sorted_, spare, left, middle + at - 1 - half)
+            low, high = half + 1 if x <= y else low, high if x <= y else half
+        return low
 
     @ev.kernel
     def merge(
@@ -58,71 +79,52 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
         for item in E.tiles():
-            if changed[0] == 0:
-                runs = P(1) << P(done[0])
-                t, part = lists[item], parts[item]
-                first, stop = offsets[t], offsets[t + 1]
-                left = remaining(first, stop, room, done[0])
-                if left > 0:
-                    begin, middle, end = runs_around(first, stop, part, room, runs)
-                    at = first + part * room - begin
-                    low, high = max(at - (end - middle), 0), min(at, middle - begin)
-                    while low < high:
-                        half = (low + high) >> 1
-                        x = code_at(sorted_, spare, left % 2 == 1, begin + half)
-                        y = code_at(sorted_, spare, left % 2 == 1, middle + at - 1 - half)
-                        low, high = half + 1 if x <= y else low, high if x <= y else half
-                    found[item] = low
+            left, begin, middle, end, to = runs_of(changed, lists, parts, offsets, item, done[0])
+            if left > 0:
+                found[item] = share_of(sorted_, spare, left, begin, middle, end, to - begin)
         for item in B.items():
-            if changed[0] == 0:
-                runs = P(1) << P(done[0])
-                t, part = lists[item], parts[item]
-                first, stop = offsets[t], offsets[t + 1]
-                left = remaining(first, stop, room, done[0])
-                if left > 0:
-                    begin, middle, end = runs_around(first, stop, part, room, runs)
-                    to = first + part * room
-                    n = np.int32(min(room, end - to))
-                    before = found[item]
-                    after = middle - begin if to + n == end else found[item + 1]
-                    ahead = np.int32(after - before)  # so many are from the first run
-                    from_a, from_b = begin + before, middle + (to - begin - before) - ahead
-                    codes = ev.scratch(room, T, zeros=False)
-                    positions = ev.scratch(room, P, zeros=False)
-                    at = ev.scratch(room, np.int16, zeros=False)
-                    for tile in B.tiles(item):
-                        thread = np.int32(tile - B.item_begin(item))
-                        for i in range(each):
-                            place = thread + np.int32(i * size)
-                            k = min(place, n - 1) + (from_a if place < ahead else from_b)
-                            codes[ev.distinct(place)] = code_at(sorted_, spare, left % 2 == 1, k)
-                            positions[ev.distinct(place)] = (
-                                spare_order[k] if left % 2 == 1 else order[k]
-                            )
-                    for tile in B.tiles(item):
-                        place = np.int32(tile - B.item_begin(item)) * share
+            left, begin, middle, end, to = runs_of(changed, lists, parts, offsets, item, done[0])
+            if left > 0:
+                n = np.int32(min(room, end - to))
+                before = found[item]
+                after = middle - begin if to + n == end else found[item + 1]
+                ahead = np.int32(after - before)  # so many are from the first run
+                from_a, from_b = begin + before, middle + (to - begin - before) - ahead
+                codes = ev.scratch(room, T, zeros=False)
+                positions = ev.scratch(room, P, zeros=False)
+                at = ev.scratch(room, np.int16, zeros=False)
+                for tile in B.tiles(item):
+                    thread = np.int32(tile - B.item_begin(item))
+                    for i in range(each):
+                        place = thread + np.int32(i * size)
+                        k = min(place, n - 1) + (from_a if place < ahead else from_b)
+                        codes[ev.distinct(place)] = code_at(sorted_, spare, left, k)
+                        positions[ev.distinct(place)] = (
+                            spare_order[k] if left % 2 == 1 else order[k]
+                        )
+                for tile in B.tiles(item):
+                    place = np.int32(tile - B.item_begin(item)) * share
+                    if place < n:
+                        i = merge_path(codes, np.int32(0), ahead, n, place)
+                        j = ahead + place - i
+                        x, y = codes[min(i, n - 1)], codes[min(j, n - 1)]
+                        for s in range(each):
+                            _, from_, i, j, x, y = next_of(codes, x, i, ahead, y, j, n, n - 1)
+                            at[ev.distinct(place + s)] = from_
+                for tile in B.tiles(item):
+                    thread = np.int32(tile - B.item_begin(item))
+                    for i in range(each):
+                        place = thread + np.int32(i * size)
                         if place < n:
-                            i = merge_path(codes, np.int32(0), ahead, n, place)
-                            j = ahead + place - i
-                            x, y = codes[min(i, n - 1)], codes[min(j, n - 1)]
-                            for s in range(each):
-                                _, from_, i, j, x, y = next_of(codes, x, i, ahead, y, j, n, n - 1)
-                                at[ev.distinct(place + s)] = from_
-                    for tile in B.tiles(item):
-                        thread = np.int32(tile - B.item_begin(item))
-                        for i in range(each):
-                            place = thread + np.int32(i * size)
-                            if place < n:
-                                code, where = codes[at[place]], positions[at[place]]
-                                if left == 1:
-                                    sorted_[ev.distinct(to + place)] = bits_of(code, bits, where)
-                                    order[ev.distinct(to + place)] = where
-                                elif left % 2 == 1:
-                                    sorted_[ev.distinct(to + place)] = code
-                                    order[ev.distinct(to + place)] = where
-                                else:
-                                    spare[ev.distinct(to + place)] = code
-                                    spare_order[ev.distinct(to + place)] = where
+                            code, where = codes[at[place]], positions[at[place]]
+                            if left % 2 == 0:
+                                spare[ev.distinct(to + place)] = code
+                                spare_order[ev.distinct(to + place)] = where
+                            else:
+                                sorted_[ev.distinct(to + place)] = (
+                                    bits_of(code, bits, where) if left == 1 else code
+                                )
+                                order[ev.distinct(to + place)] = where
         done[0] += 1
 
     return merge
