@@ -179,6 +179,26 @@ def test_sorts_of_lists_of_one_length(length: int) -> None:
     check_sort(back(ev.ragged.segment_sort(*map(KINDS["cupy"], (x, offsets)))), x, offsets)
 
 
+@pytest.mark.parametrize("whose", ["cupy", "torch", "device"])
+def test_sorts_of_lists_that_are_other_than_at_an_earlier_call(whose: str) -> None:
+    """As many lists with as many elements: those of the call before are expected."""
+    for lengths in [[9000, 700, 40, 5, 0], [5, 40, 700, 9000, 0], [1949] * 5, [0, 0, 9745, 0, 0]]:
+        offsets = lists_of(lengths)
+        x = nasty("float32", int(offsets[-1]))
+        check_sort(back(ev.ragged.segment_sort(*map(KINDS[whose], (x, offsets)))), x, offsets)
+
+
+def test_sorts_of_lists_that_are_changed_in_place() -> None:
+    offsets = lists_of([9000, 700, 40, 5])
+    x = nasty("float32", int(offsets[-1]))
+    there = KINDS["cupy"](offsets)
+    lists = ev.ragged(there)
+    for lengths in [[9000, 700, 40, 5], [5, 40, 700, 9000], [2437, 2436, 2436, 2436]]:
+        offsets = lists_of(lengths)
+        there[...] = KINDS["cupy"](offsets)
+        check_sort(back(ev.ragged.segment_sort(KINDS["cupy"](x), lists)), x, offsets)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 def test_sorts_of_many_lists(dtype: str) -> None:
     rng = np.random.default_rng(0)
