@@ -56,8 +56,8 @@ def sort_small(x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> 
 
 
 def bins_of(R: Any, limits: tuple[int, ...], target: str) -> Bins:
-    *_, (survey, changed) = surveyed(R, limits, target)
-    return Bins(R, limits, survey, changed, target)
+    *_, (expected, ranges) = surveyed(R, limits, target)
+    return Bins(R, limits, expected, ranges, target)
 
 
 def check(found: Any, x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> None:
@@ -123,6 +123,29 @@ def test_lists_that_are_other_than_at_an_earlier_call() -> None:
         check(sort_small(x, offsets), x, offsets)
 
 
+def test_how_much_more_is_expected_than_at_an_earlier_call() -> None:
+    """An eighth and 32 lists more in each bin that had some, as many passes; if all were in one bin, all in it."""
+    earlier.cache_clear()
+    limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
+    seen = []
+    for lengths in [
+        [3] * 100,  # it is not known
+        [3] * 100,
+        [3] * 99 + [0],  # not all in the bin
+        [3] * 60 + [0] * 40,
+        [3] * 99 + [4],  # a bin that is new
+        [3] * 68 + [4] * 32,
+        [3] * 66 + [4] * 34,  # more in it
+        [3] * 99 + [34],
+        [3] * 99 + [30],
+        [3] * 99 + [35],  # another pass
+        [3] * 99 + [60],
+    ]:
+        lists = ev.ragged(lists_of(lengths))
+        seen.append(len([*surveyed(lists, limits, "cpu")]))
+    assert seen == [1, 1, 2, 1, 2, 1, 2, 2, 1, 2, 1]
+
+
 @pytest.mark.simt
 @pytest.mark.usefixtures("as_on_gpus")
 def test_the_host_waits_after_everything_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +169,7 @@ def test_the_host_waits_after_everything_is_launched(monkeypatch: pytest.MonkeyP
         lists = ev.ragged(offsets)
         sort_on_gpu(x, lists, np.zeros_like(x), order, False, "auto", SMALL, short=4)
         assert order.tolist() == wanted
-    assert sorted_when_asked == [False, True]
+    assert sorted_when_asked == [True, True]
 
 
 @pytest.mark.simt
@@ -250,10 +273,10 @@ def test_a_list_of_very_many_elements_has_its_parts(P: Any, stop: int) -> None:
     limits = *range(1, 9), 2**22
     lists = ev.ragged(np.array([0, 3, stop], P), num_atoms=stop, check=False)
     bins = bins_of(lists, limits, "cpu")
-    assert bins.survey.parts == -(-(stop - 3) // limits[-1])
+    parts = -(-(stop - 3) // limits[-1])
     list_of, part_of = bins.parts()
-    assert list_of.tolist() == [1] * bins.survey.parts
-    assert part_of.tolist() == [*range(bins.survey.parts)]
+    assert list_of.tolist() == [1] * parts + [-1] * (bins.expected.parts - parts)
+    assert part_of[:parts].tolist() == [*range(parts)]
     assert part_of.dtype == P  # so that it can be multiplied by the length of a part
 
 
@@ -272,10 +295,11 @@ def test_bins_have_the_lists_of_their_lengths(
     bins = bins_of(ev.ragged(lists_of(lengths)), limits, "simt")
     for i, (least, most) in enumerate(itertools.pairwise((0, *limits, 99))):
         wanted = np.flatnonzero((least < lengths) & (lengths <= most))
-        assert bins.survey.lists[i] == len(wanted)
-        assert sorted(bins.lists(i).tolist()) == wanted.tolist()
-    assert bins.survey.greatest == 19
-    assert bins.survey.parts == 2 * bins.survey.lists[-1]
+        first, count = bins.ranges[2 * i : 2 * i + 2]
+        assert count == len(wanted) <= bins.expected.lists[i]
+        assert sorted(bins.ids[first : first + count].tolist()) == wanted.tolist()
+    assert 2 * count <= bins.expected.parts
+    assert bins.expected.passes == 1
 
 
 @pytest.mark.simt
@@ -285,7 +309,7 @@ def test_what_memory_has_to_do() -> None:
     x = np.random.default_rng(0).random(2 * n).astype(np.float32)
     given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
-    args = Teams(2, size), np.zeros(1, np.int32), None, None, lists_of([n, n]), *given_, None, None
+    args = Teams(2, size), np.array([0, 2]), 0, None, None, lists_of([n, n]), *given_, None, None
     plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
     (counted,) = plan.counters()
     found = {name: total / (2 * n) for name, total in counted.totals.items()}
@@ -301,18 +325,22 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
-    same, done = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    ranges, done = np.zeros(20, np.int64), np.zeros(1, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)
     sort, merge = sorting(*given_), merging_parts(*given_, np.int32)
-    parts = items, same, *own, bits, bits, order, *spare
+    parts = *own, bits, bits, order, *spare
     short = sorting_short(each, *given_[2:], np.int32)
     return {
-        "short": (short, (Teams(1, LISTS), same, which, 2, offsets, bits, bits, order), team),
-        "lists": (sort, (items, same, which, None, offsets, bits, bits, order, None, None), team),
-        "parts": (sort, parts, team),
-        "merge": (merge, (*parts, kit.each(2), done, which), team),
+        "short": (short, (Teams(1, LISTS), ranges, which, offsets, bits, bits, order), team),
+        "lists": (
+            sort,
+            (items, ranges, 1, which, None, offsets, bits, bits, order, None, None),
+            team,
+        ),
+        "parts": (sort, (items, None, None, *parts), team),
+        "merge": (merge, (items, *parts, kit.each(2), done, which), team),
     }
 
 

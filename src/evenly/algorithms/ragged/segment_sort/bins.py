@@ -30,16 +30,18 @@ TEAMS = {
 }
 
 
-class Survey(NamedTuple):
-    """lists: how many are in each bin. The first bin has short lists, the last those longer than `room`.
+class Expected(NamedTuple):
+    """What lists are launched for.
 
-    Empty lists are in no bin. parts: how many parts of `room` elements the lists of the last bin have in all. greatest:
-    the longest list.
+    lists: how many are in each bin at most. The first bin has short lists, the last those longer than `room`. Empty
+    lists are in no bin. parts: how many parts of `room` elements the lists of the last bin have in all, at most.
+    passes: how many it takes to merge them by twos. every: whether all lists are in one bin.
     """
 
     lists: tuple[int, ...]
     parts: int
-    greatest: int
+    passes: int
+    every: bool
 
 
 @functools.cache
@@ -48,10 +50,14 @@ def surveying(limits: tuple[int, ...]) -> Any:
     l0, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
 
     @ev.kernel
-    def survey(E, offsets, expected, found, changed):
-        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list.
+    def survey(E, offsets, most, found, ranges):
+        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, the longest list, and
+        whether all that is as expected.
 
-        changed[0]: 0 if all of it is as in `expected`, else 1.
+        most: how many lists there may be in each bin, how many parts, how long a list may be, and how many lists must
+        have elements.
+        ranges[2 * i]: how many lists are in bins before bin i, and behind it how many are in it; 0 in all bins, if
+        there are more of anything than expected.
         """
         a, b, c, d, e, f, g, h, i, j = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         parts, greatest = 0, 0
@@ -76,10 +82,14 @@ def surveying(limits: tuple[int, ...]) -> Any:
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
-        as_expected = True
-        for k in range(BINS + 2):
-            as_expected = as_expected and found[k] == expected[k]
-        changed[0] = 0 if as_expected else 1
+        expected = parts <= most[BINS] and greatest <= most[BINS + 1] and a >= most[BINS + 2]
+        for k in range(BINS):
+            count = found[k] - (found[k + 1] if k + 1 < BINS else 0)
+            ranges[2 * k], ranges[2 * k + 1] = a - found[k], count
+            expected = expected and count <= most[k]
+        for k in range(BINS):
+            ranges[2 * k + 1] = ranges[2 * k + 1] if expected else 0
+        found[BINS + 2] = 1 if expected else 0
 
     return survey
 
@@ -114,10 +124,9 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
         return bin_of(n) if t <= last and n > 0 else -1
 
     @ev.kernel
-    def number(B, changed, offsets, places, ids):
+    def number(B, offsets, places, ids):
         """Count the lists of each bin that a team has, or put their numbers where its place in the bin is.
 
-        changed: nothing is put anywhere unless it is 0: there may be more lists than `ids` has places.
         places: (BINS * teams,), the counts if `ids` is None; else where the lists of each bin and team begin in `ids`.
         """
         for item in B.items():
@@ -143,7 +152,7 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
                     thread = tile - B.item_begin(item)
                     for turn in range(PLACED):
                         i = bin_at(offsets, tile * PLACED + turn)
-                        if i >= 0 and changed[0] == 0:
+                        if i >= 0:
                             at = i * COLUMNS + thread
                             ids[ev.distinct(counts[at])] = tile * PLACED + turn
                             counts[ev.distinct(at)] += 1
@@ -152,105 +161,116 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
 
 
 @ev.kernel
-def sum_parts(W, changed, lists, offsets, room, starts):
-    """starts: where the parts of each list begin among all, and how many there are. W: an atom for each list."""
+def sum_parts(W, ranges, ids, offsets, room, starts):
+    """starts: where the parts of each list of the last bin begin, and how many there are. W: an atom for each list."""
     for tile in W.tiles():
         starts[tile] = 0
         for i in W.atoms(tile):
             n = np.int64(0)
-            if changed[0] == 0:
-                t = i if lists is None else lists[i]
+            if i < ranges[2 * BINS - 1]:
+                t = i if ids is None else ids[ranges[2 * BINS - 2] + i]
                 n = np.int64(offsets[t + 1] - offsets[t])
             starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
-def number_parts(E, changed, lists, starts, list_of, part_of):
-    """The list of each part, and which of its parts it is. E: the parts."""
+def number_parts(E, ranges, ids, starts, list_of, part_of):
+    """The list of each part, and which of its parts it is. E: the parts. list_of: -1 where there are fewer."""
     for k in E.tiles():
-        if changed[0] == 0:
-            i, last = 0, len(starts) - 2
-            while i < last:
-                half = (i + last + 1) >> 1
-                i, last = half if starts[half] <= k else i, last if starts[half] <= k else half - 1
-            list_of[k] = i if lists is None else lists[i]
+        i, last = 0, len(starts) - 2
+        while i < last:
+            half = (i + last + 1) >> 1
+            i, last = half if starts[half] <= k else i, last if starts[half] <= k else half - 1
+        list_of[k] = -1
+        if k < starts[i + 1]:
+            list_of[k] = i if ids is None else ids[ranges[2 * BINS - 2] + i]
             part_of[k] = k - starts[i]
 
 
 @functools.lru_cache(64)
-def earlier(place: Any, limits: tuple[int, ...], lists: int, elements: int) -> list[Any]:
-    """What the last survey of so many lists found: a `Survey`, and its array. Empty, if there was none."""
+def earlier(place: Any, limits: tuple[int, ...], lists: int) -> list[Any]:
+    """What is expected of so many lists: an `Expected`, and the same on the device. Empty, if there were none."""
     return []
 
 
-def surveyed(R: Any, limits: tuple[int, ...], target: str) -> Iterator[tuple[Survey, Any]]:
-    """Yield what the lists R, of which there are some, are, and an array (1,) on the device: 0 if they are so.
+def surveyed(R: Any, limits: tuple[int, ...], target: str) -> Iterator[tuple[Expected, Any]]:
+    """Yield what lists R, of which there are some, are launched for, and the ranges of bins (`surveying`).
 
-    The first is what they were at an earlier call, so that a GPU has its work before the host knows that they still
-    are. If they are not, that work does nothing, and what they are follows.
+    First that is what as many lists were at an earlier call, so that a GPU has its work before the host knows what
+    these are. If they are more, there is nothing in the ranges, and what they are follows.
     """
-    known = earlier(kit.place(R.offsets), limits, R.num_tiles, R.num_atoms)
-    expected, before = known or (None, kit.zeros(R.offsets, (BINS + 2,), np.int64))
-    found = kit.empty(R.offsets, (BINS + 2,), np.int64)
-    changed = kit.empty(R.offsets, (1,), np.int32)
+    known = earlier(kit.place(R.offsets), limits, R.num_tiles)
+    if not known:
+        found, _ = look(R, limits, kit.zeros(R.offsets, (BINS + 3,), np.int64), target)
+        known[:] = expectation(R, limits, kit.to_numpy(found).tolist())
+    while True:
+        expected, most = known
+        found, ranges = look(R, limits, most, target)
+        answer = kit.ask(found)
+        yield expected, ranges
+        *counts, as_expected = answer().tolist()
+        if as_expected:
+            return
+        known[:] = expectation(R, limits, counts)
+
+
+def look(R: Any, limits: tuple[int, ...], most: Any, target: str) -> tuple[Any, Any]:
+    found = kit.empty(R.offsets, (BINS + 3,), np.int64)
+    ranges = kit.empty(R.offsets, (2 * BINS,), np.int64)
     survey = surveying((0, *limits))[EACH].on(target)
-    survey(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, before, found, changed)
-    answer = kit.ask(found)
-    if expected is not None:
-        yield expected, changed
-    seen = survey_of(answer().tolist())
-    if seen != expected:
-        known[:] = seen, found
-        yield seen, kit.zeros(R.offsets, (1,), np.int32)
+    survey(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, most, found, ranges)
+    return found, ranges
 
 
-def survey_of(found: list[int]) -> Survey:
-    *longer, parts, greatest = found
-    counts = tuple(more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True))
-    return Survey(counts, parts, greatest)
+def expectation(R: Any, limits: tuple[int, ...], found: list[int]) -> tuple[Expected, Any]:
+    """Return what to expect of as many lists as R has, of which that was found: somewhat more, and as many passes."""
+    longer, (parts, greatest), room = found[:BINS], found[BINS : BINS + 2], limits[-1]
+    counts = [more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True)]
+    every = R.num_tiles in counts
+    lists = counts if every else [*map(somewhat_more, counts)]
+    passes = (max(greatest - 1, 0) // room).bit_length()
+    expected = Expected(tuple(lists), somewhat_more(parts), passes, every)
+    most = [*lists, expected.parts, room << passes, R.num_tiles if every else 0]
+    return expected, kit.to_where(R.offsets, np.array(most, np.int64))
+
+
+def somewhat_more(count: int) -> int:
+    return count and count + count // 8 + 32
 
 
 class Bins:
-    """The lists R in bins whose limits are given, ascending, as a survey has found them."""
+    """The lists R in bins whose limits are given, ascending. expected, ranges: as `surveyed` yields them."""
 
     def __init__(
-        self, R: Any, limits: tuple[int, ...], survey: Survey, changed: Any, target: str
+        self, R: Any, limits: tuple[int, ...], expected: Expected, ranges: Any, target: str
     ) -> None:
         self.R, self.limits, self.target = R, limits, target
-        self.survey, self.changed = survey, changed
-
-    def lists(self, i: int) -> Any:
-        """Return the numbers of the lists of bin i, in order; None: all lists are in it."""
-        if self.survey.lists[i] == self.R.num_tiles:
-            return None
-        first = sum(self.survey.lists[:i])
-        return kit.part(self._ids, first, first + self.survey.lists[i])
+        self.expected, self.ranges = expected, ranges
 
     @functools.cached_property
-    def _ids(self) -> Any:
-        """The numbers of all lists that have elements, bin by bin."""
+    def ids(self) -> Any:
+        """The numbers of all lists that have elements, bin by bin; None: all lists are in one bin."""
+        if self.expected.every:
+            return None
         offsets, lists = self.R.offsets, self.R.num_tiles
         teams = teams_of(-(-lists // (TEAM * PLACED)), TEAM)
         P: Any = kit.index_type(lists).type
         number = numbering((0, *self.limits), P)[NUMBERED].on(self.target)
         counts = kit.empty(offsets, (BINS * teams.num_items,), P)
-        ids = kit.empty(offsets, (sum(self.survey.lists),), P)
-        number(teams, self.changed, offsets, counts, None)
-        places = ev.prefix_sum(counts, include_initial=True, dtype=P)
-        number(teams, self.changed, offsets, places, ids)
+        ids = kit.empty(offsets, (lists,), P)
+        number(teams, offsets, counts, None)
+        number(teams, offsets, ev.prefix_sum(counts, include_initial=True, dtype=P), ids)
         return ids
 
     def parts(self) -> tuple[Any, Any]:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
-        lists, (*_, count) = self.lists(BINS - 1), self.survey.lists
-        offsets, room, parts = self.R.offsets, np.int64(self.limits[-1]), self.survey.parts
+        count, parts, room = self.expected.lists[-1], self.expected.parts, np.int64(self.limits[-1])
+        offsets, given = self.R.offsets, (self.ranges, self.ids)
         starts = kit.empty(offsets, (count + 1,), kit.index_type(parts))
-        sum_parts[SCANNED].on(self.target)(
-            kit.whole(count), self.changed, lists, offsets, room, starts
-        )
+        sum_parts[SCANNED].on(self.target)(kit.whole(count), *given, offsets, room, starts)
         list_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_tiles))
         # As wide as positions: where a part begins is a multiple of its number.
         part_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_atoms))
         number = number_parts[EACH].on(self.target)
-        number(kit.each(parts), self.changed, lists, starts, list_of, part_of)
+        number(kit.each(parts), *given, starts, list_of, part_of)
         return list_of, part_of

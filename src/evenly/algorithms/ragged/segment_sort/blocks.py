@@ -138,15 +138,19 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     merged_places[ev.distinct(place + s)] = at[s]
 
     @ev.kernel
-    def sort(B, changed, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
-        """changed: (1,); nothing is done unless it is 0 (`bins.surveying`).
-        lists: the list of each item; None: it is the item. parts: which part of the list it is; None: all of it.
+    def sort(B, ranges, bin, ids, parts, offsets, bits, sorted_, order, spare, spare_order):
+        """ranges, ids: the lists of a bin, as of `bins.Bins`. Or parts of lists: ids are the list of each, or -1, and
+        parts which part of it.
 
         Whole lists go to `sorted_` and `order`. Parts go where the passes begin that merge them, and keep their codes.
         """
         for item in B.items():
-            if changed[0] == 0:
-                t = item if lists is None else lists[item]
+            t = -1
+            if parts is not None:
+                t = ids[item]
+            elif item < ranges[2 * bin + 1]:
+                t = item if ids is None else ids[ranges[2 * bin] + item]
+            if t >= 0:
                 first, stop = offsets[t], offsets[t + 1]
                 aside = False
                 if parts is not None:

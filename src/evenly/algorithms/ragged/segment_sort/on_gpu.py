@@ -41,38 +41,39 @@ def sort_on_gpu(
     size = np.dtype(kit.code_type(keys)).itemsize
     teams, short = teams or TEAMS[size], short or SHORT[size]
     limits = (short, *(size * each for size, each in teams))
-    for survey, changed in surveyed(R, limits, target):
-        sort_bins(keys, Bins(R, limits, survey, changed, target), sorted_, order, descending, teams)
+    for expected, ranges in surveyed(R, limits, target):
+        bins = Bins(R, limits, expected, ranges, target)
+        sort_bins(keys, bins, sorted_, order, descending, teams)
 
 
 def sort_bins(
     keys: Any, bins: Bins, sorted_: Any, order: Any, descending: bool, teams: Any
 ) -> None:
     """The same, for lists in bins."""
-    R, target, changed, short = bins.R, bins.target, bins.changed, bins.limits[0]
-    lists, parts, greatest = bins.survey
+    R, target, ranges, ids = bins.R, bins.target, bins.ranges, bins.ids
+    lists, parts, passes, _ = bins.expected
     given = kit.code_type(keys), kit.coding(keys, descending)
     position: Any = kit.dtype(order).type
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
     if lists[0]:
         items = teams_of(-(-lists[0] // LISTS), LISTS)
-        sort = sorting_short(short, *given, position)[schedule_of(LISTS)].on(target)
-        sort(items, changed, bins.lists(0), lists[0], R.offsets, *arrays)
+        sort = sorting_short(bins.limits[0], *given, position)[schedule_of(LISTS)].on(target)
+        sort(items, ranges, ids, R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
             items = teams_of(lists[i], size)
             sort = sorting(size, each, *given)[schedule_of(size)].on(target)
-            sort(items, changed, bins.lists(i), None, R.offsets, *arrays, None, None)
+            sort(items, ranges, i, ids, None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
-    own = teams_of(parts, size), changed, *bins.parts(), R.offsets
+    items, own = teams_of(parts, size), (*bins.parts(), R.offsets)
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
-    sorting(size, each, *given)[schedule_of(size)].on(target)(*own, *aside)
+    sorting(size, each, *given)[schedule_of(size)].on(target)(items, None, None, *own, *aside)
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
     each_part, done = kit.each(parts), kit.zeros(keys, (1,), np.int32)
-    for _ in range((-(-greatest // (size * each)) - 1).bit_length()):
-        merge(*own, *aside, each_part, done, found)
+    for _ in range(passes):
+        merge(items, *own, *aside, each_part, done, found)

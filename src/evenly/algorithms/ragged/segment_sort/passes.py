@@ -45,11 +45,11 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
     share = np.int32(each)
 
     @ev.func
-    def runs_of(changed, lists, parts, offsets, item, done):
+    def runs_of(lists, parts, offsets, item, done):
         """How many passes its list still needs, the runs that an item is merged from, and where it begins."""
-        if changed[0] != 0:
-            return np.int32(0), P(0), P(0), P(0), P(0)
         t, part = lists[item], parts[item]
+        if t < 0:
+            return np.int32(0), P(0), P(0), P(0), P(0)
         first, stop = offsets[t], offsets[t + 1]
         begin, middle, end = runs_around(first, stop, part, room, P(1) << P(done))
         return remaining(first, stop, room, done), begin, middle, end, first + part * room
@@ -70,20 +70,19 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
         return low
 
     @ev.kernel
-    def merge(
-        B, changed, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found
-    ):
-        """done: (1,), how many passes there were, counted here, so that a call is as the one before. E: the items.
+    def merge(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found):
+        """lists, parts: the list of each item, or -1, and which of its parts it is. E: the items.
+        done: (1,), how many passes there were, counted here, so that a call is as the one before.
 
         found[item]: how many elements of the first run come before the item's part of the merged one.
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
         for item in E.tiles():
-            left, begin, middle, end, to = runs_of(changed, lists, parts, offsets, item, done[0])
+            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[0])
             if left > 0:
                 found[item] = share_of(sorted_, spare, left, begin, middle, end, to - begin)
         for item in B.items():
-            left, begin, middle, end, to = runs_of(changed, lists, parts, offsets, item, done[0])
+            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[0])
             if left > 0:
                 n = np.int32(min(room, end - to))
                 before = found[item]

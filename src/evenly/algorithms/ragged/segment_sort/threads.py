@@ -31,10 +31,11 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
         return at // each, at % each
 
     @ev.kernel
-    def sort(B, changed, lists, count, offsets, bits, sorted_, order):
-        """B: teams of LISTS threads. changed: as of `blocks.sorting`. lists: which ones, so many; None: all."""
+    def sort(B, ranges, ids, offsets, bits, sorted_, order):
+        """B: teams of LISTS threads. ranges, ids: the lists of bin 0, as of `bins.Bins`."""
         for item in B.items():
-            if changed[0] == 0:
+            count = ranges[1]
+            if B.item_begin(item) < count:
                 begins = ev.scratch(LISTS, P, zeros=False)
                 lengths = ev.scratch(LISTS, np.int32, zeros=False)
                 codes = ev.scratch(LISTS * slot, T, zeros=False)
@@ -42,7 +43,7 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))
                     i = min(tile, count - 1)
-                    t = i if lists is None else lists[i]
+                    t = i if ids is None else ids[i]
                     first, stop = offsets[t], offsets[t + 1]
                     begins[ev.distinct(thread)] = first
                     lengths[ev.distinct(thread)] = stop - first if tile < count else 0
