@@ -46,7 +46,7 @@ def test_in_cpu_memory_there_is_nothing_to_wait_for() -> None:
     x = np.arange(3)
     answer = kit.ask(x)
     assert answer() is x
-    assert kit.place(x) == ("cpu", 0)
+    assert kit.place(x) == ("cpu", 0, 0)
 
 
 def test_a_csr_matrix_stays_as_it_is() -> None:

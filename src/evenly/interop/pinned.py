@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -36,11 +37,12 @@ def free(device_id: int) -> list[Answer]:
 def begin(found: ArrayView, stream: int) -> Callable[[], np.ndarray[Any, Any]]:
     """Copy an array on a stream. Return a function that waits for the copy, and returns it, once."""
     from cuda.bindings import driver
-    from cuda.core import Device
 
     if found.nbytes > SIZE or not found.contiguous:
         raise InternalError(f"a contiguous array of at most {SIZE:,} bytes can be asked for")
-    make_current(Device(found.device_id))
+    error, current = driver.cuCtxGetDevice()  # quicker than to make it current
+    if error or int(current) != found.device_id:
+        make_current(importlib.import_module("cuda.core").Device(found.device_id))
     spare = free(found.device_id)
     answer = spare.pop() if spare else Answer()
     checked(driver.cuMemcpyDtoHAsync(answer.address, found.pointer, found.nbytes, stream))

@@ -17,7 +17,7 @@ from evenly.algorithms.ragged.segment_sort.bins import (
     SHORT,
     TEAMS,
     Bins,
-    earlier,
+    memory,
     surveyed,
 )
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
@@ -116,7 +116,7 @@ SAME = [
 @pytest.mark.usefixtures("as_on_gpus")
 def test_lists_that_are_other_than_at_an_earlier_call() -> None:
     """As many lists with as many elements: those of the call before are expected, and nothing is done for them."""
-    earlier.cache_clear()
+    memory.cache_clear()
     for lengths in SAME:
         offsets = lists_of(lengths)
         x = keys("float32", int(offsets[-1]))
@@ -125,7 +125,7 @@ def test_lists_that_are_other_than_at_an_earlier_call() -> None:
 
 def test_how_much_more_is_expected_than_at_an_earlier_call() -> None:
     """An eighth and 32 lists more in each bin that had some, as many passes; if all were in one bin, all in it."""
-    earlier.cache_clear()
+    memory.cache_clear()
     limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
     seen = []
     for lengths in [
@@ -162,7 +162,7 @@ def test_the_host_waits_after_everything_is_launched(monkeypatch: pytest.MonkeyP
         return answer
 
     wanted = sort_small(x, offsets)[1].tolist()
-    earlier.cache_clear()
+    memory.cache_clear()
     monkeypatch.setattr(kit, "ask", ask)
     for _ in range(2):
         order[:] = 0
@@ -295,7 +295,7 @@ def test_bins_have_the_lists_of_their_lengths(
     bins = bins_of(ev.ragged(lists_of(lengths)), limits, "simt")
     for i, (least, most) in enumerate(itertools.pairwise((0, *limits, 99))):
         wanted = np.flatnonzero((least < lengths) & (lengths <= most))
-        first, count = bins.ranges[2 * i : 2 * i + 2]
+        first, count = bins.ranges[i]
         assert count == len(wanted) <= bins.expected.lists[i]
         assert sorted(bins.ids[first : first + count].tolist()) == wanted.tolist()
     assert 2 * count <= bins.expected.parts
@@ -309,7 +309,16 @@ def test_what_memory_has_to_do() -> None:
     x = np.random.default_rng(0).random(2 * n).astype(np.float32)
     given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
-    args = Teams(2, size), np.array([0, 2]), 0, None, None, lists_of([n, n]), *given_, None, None
+    args = (
+        Teams(2, size),
+        np.array([0, 2], np.int32),
+        None,
+        None,
+        lists_of([n, n]),
+        *given_,
+        None,
+        None,
+    )
     plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
     (counted,) = plan.counters()
     found = {name: total / (2 * n) for name, total in counted.totals.items()}
@@ -325,7 +334,7 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
-    ranges, done = np.zeros(20, np.int64), np.zeros(1, np.int32)
+    range_, done = np.zeros(2, np.int32), np.zeros(1, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)
@@ -333,13 +342,13 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     parts = *own, bits, bits, order, *spare
     short = sorting_short(each, *given_[2:], np.int32)
     return {
-        "short": (short, (Teams(1, LISTS), ranges, which, offsets, bits, bits, order), team),
+        "short": (short, (Teams(1, LISTS), range_, which, offsets, bits, bits, order), team),
         "lists": (
             sort,
-            (items, ranges, 1, which, None, offsets, bits, bits, order, None, None),
+            (items, range_, which, None, offsets, bits, bits, order, None, None),
             team,
         ),
-        "parts": (sort, (items, None, None, *parts), team),
+        "parts": (sort, (items, None, *parts), team),
         "merge": (merge, (items, *parts, kit.each(2), done, which), team),
     }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.arguments import Binding
@@ -58,17 +58,6 @@ class Launch:
     @property
     def name(self) -> str:
         return self.code.name
-
-    @property
-    def without_owners(self) -> Launch:
-        """The same, which does not keep the caller's arrays alive."""
-        return replace(self, memory=(self.memory[0], ()))
-
-    def moved(self, at: Mapping[ir.Path, int]) -> Launch:
-        """Return the same with arrays at these addresses."""
-        given = zip(self.code.parameters, self.arguments, strict=True)
-        arguments = tuple(at.get(p.path, x) if p.kind == "array" else x for p, x in given)
-        return replace(self, arguments=arguments)
 
     @property
     def source(self) -> str:
@@ -204,7 +193,7 @@ class CudaExecutable(Executable):
             if any(launch.code.facts for launch in launches):  # of memory: of whole, aligned words
                 return Prepared(*given)
             own = [name for name, value in binding.arguments.items() if is_array(value)]
-            return Movable([launch.without_owners for launch in launches], *given[1:], own)
+            return Movable(*given, own)
         prepared = Prepared(*given)
         assert scratch is not None
         at = {r.condition: run.scratch.pieces[r.condition.path].offset for r in phases.repeats}

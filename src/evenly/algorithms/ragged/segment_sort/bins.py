@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,20 +162,20 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
 
 
 @ev.kernel
-def sum_parts(W, ranges, ids, offsets, room, starts):
+def sum_parts(W, range_, ids, offsets, room, starts):
     """starts: where the parts of each list of the last bin begin, and how many there are. W: an atom for each list."""
     for tile in W.tiles():
         starts[tile] = 0
         for i in W.atoms(tile):
             n = np.int64(0)
-            if i < ranges[2 * BINS - 1]:
-                t = i if ids is None else ids[ranges[2 * BINS - 2] + i]
+            if i < range_[1]:
+                t = i if ids is None else ids[range_[0] + i]
                 n = np.int64(offsets[t + 1] - offsets[t])
             starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
-def number_parts(E, ranges, ids, starts, list_of, part_of):
+def number_parts(E, range_, ids, starts, list_of, part_of):
     """The list of each part, and which of its parts it is. E: the parts. list_of: -1 where there are fewer."""
     for k in E.tiles():
         i, last = 0, len(starts) - 2
@@ -183,43 +184,63 @@ def number_parts(E, ranges, ids, starts, list_of, part_of):
             i, last = half if starts[half] <= k else i, last if starts[half] <= k else half - 1
         list_of[k] = -1
         if k < starts[i + 1]:
-            list_of[k] = i if ids is None else ids[ranges[2 * BINS - 2] + i]
+            list_of[k] = i if ids is None else ids[range_[0] + i]
             part_of[k] = k - starts[i]
 
 
+class Found(NamedTuple):
+    """Arrays that a survey stores to, and parts of them: a range for each bin."""
+
+    counts: Any
+    ranges: Any
+    of_bins: tuple[Any, ...]
+
+
+class Memory(NamedTuple):
+    """What is kept between calls for so many lists, by one thread on one stream.
+
+    expected: an `Expected`, and the same on the device; empty, if there was no call. free: arrays that no call uses. (A
+    call is quicker with arrays of an earlier one.)
+    """
+
+    expected: list[Any]
+    free: list[Found]
+
+
 @functools.lru_cache(64)
-def earlier(place: Any, limits: tuple[int, ...], lists: int) -> list[Any]:
-    """What is expected of so many lists: an `Expected`, and the same on the device. Empty, if there were none."""
-    return []
+def memory(place: Any, thread: int, limits: tuple[int, ...], lists: int) -> Memory:
+    return Memory([], [])
 
 
 def surveyed(R: Any, limits: tuple[int, ...], target: str) -> Iterator[tuple[Expected, Any]]:
-    """Yield what lists R, of which there are some, are launched for, and the ranges of bins (`surveying`).
+    """Yield what lists R, of which there are some, are launched for, and the range of each bin (`surveying`).
 
     First that is what as many lists were at an earlier call, so that a GPU has its work before the host knows what
     these are. If they are more, there is nothing in the ranges, and what they are follows.
     """
-    known = earlier(kit.place(R.offsets), limits, R.num_tiles)
-    if not known:
-        found, _ = look(R, limits, kit.zeros(R.offsets, (BINS + 3,), np.int64), target)
-        known[:] = expectation(R, limits, kit.to_numpy(found).tolist())
-    while True:
-        expected, most = known
-        found, ranges = look(R, limits, most, target)
-        answer = kit.ask(found)
-        yield expected, ranges
-        *counts, as_expected = answer().tolist()
-        if as_expected:
-            return
-        known[:] = expectation(R, limits, counts)
-
-
-def look(R: Any, limits: tuple[int, ...], most: Any, target: str) -> tuple[Any, Any]:
-    found = kit.empty(R.offsets, (BINS + 3,), np.int64)
-    ranges = kit.empty(R.offsets, (2 * BINS,), np.int64)
+    known, free = memory(kit.place(R.offsets), get_ident(), limits, R.num_tiles)
+    found = free.pop() if free else new_arrays(R)
     survey = surveying((0, *limits))[EACH].on(target)
-    survey(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, most, found, ranges)
-    return found, ranges
+    args = kit.each(-(-R.num_tiles // LOOKED)), R.offsets
+    if not known:
+        survey(*args, kit.zeros(R.offsets, (BINS + 3,), np.int64), found.counts, found.ranges)
+        known[:] = expectation(R, limits, kit.to_numpy(found.counts).tolist())
+    as_expected = False
+    while not as_expected:
+        expected, most = known
+        survey(*args, most, found.counts, found.ranges)
+        answer = kit.ask(found.counts)
+        yield expected, found.of_bins
+        *counts, as_expected = answer().tolist()
+        if not as_expected:
+            known[:] = expectation(R, limits, counts)
+    free.append(found)
+
+
+def new_arrays(R: Any) -> Found:
+    counts = kit.empty(R.offsets, (BINS + 3,), np.int64)
+    ranges = kit.empty(R.offsets, (2 * BINS,), kit.index_type(R.num_tiles))
+    return Found(counts, ranges, tuple(kit.part(ranges, 2 * i, 2 * i + 2) for i in range(BINS)))
 
 
 def expectation(R: Any, limits: tuple[int, ...], found: list[int]) -> tuple[Expected, Any]:
@@ -265,7 +286,7 @@ class Bins:
     def parts(self) -> tuple[Any, Any]:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
         count, parts, room = self.expected.lists[-1], self.expected.parts, np.int64(self.limits[-1])
-        offsets, given = self.R.offsets, (self.ranges, self.ids)
+        offsets, given = self.R.offsets, (self.ranges[-1], self.ids)
         starts = kit.empty(offsets, (count + 1,), kit.index_type(parts))
         sum_parts[SCANNED].on(self.target)(kit.whole(count), *given, offsets, room, starts)
         list_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_tiles))

@@ -138,9 +138,9 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     merged_places[ev.distinct(place + s)] = at[s]
 
     @ev.kernel
-    def sort(B, ranges, bin, ids, parts, offsets, bits, sorted_, order, spare, spare_order):
-        """ranges, ids: the lists of a bin, as of `bins.Bins`. Or parts of lists: ids are the list of each, or -1, and
-        parts which part of it.
+    def sort(B, range_, ids, parts, offsets, bits, sorted_, order, spare, spare_order):
+        """range_: where the lists of the items begin in `ids`, and how many there are; ids: their numbers, None: all.
+        Or parts of lists: ids are the list of each, or -1, and parts which part of it.
 
         Whole lists go to `sorted_` and `order`. Parts go where the passes begin that merge them, and keep their codes.
         """
@@ -148,8 +148,8 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
             t = -1
             if parts is not None:
                 t = ids[item]
-            elif item < ranges[2 * bin + 1]:
-                t = item if ids is None else ids[ranges[2 * bin] + item]
+            elif item < range_[1]:
+                t = item if ids is None else ids[range_[0] + item]
             if t >= 0:
                 first, stop = offsets[t], offsets[t + 1]
                 aside = False

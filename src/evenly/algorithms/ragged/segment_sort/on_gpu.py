@@ -58,12 +58,12 @@ def sort_bins(
     if lists[0]:
         items = teams_of(-(-lists[0] // LISTS), LISTS)
         sort = sorting_short(bins.limits[0], *given, position)[schedule_of(LISTS)].on(target)
-        sort(items, ranges, ids, R.offsets, *arrays)
+        sort(items, ranges[0], ids, R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
             items = teams_of(lists[i], size)
             sort = sorting(size, each, *given)[schedule_of(size)].on(target)
-            sort(items, ranges, i, ids, None, R.offsets, *arrays, None, None)
+            sort(items, ranges[i], ids, None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
@@ -71,7 +71,7 @@ def sort_bins(
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
-    sorting(size, each, *given)[schedule_of(size)].on(target)(items, None, None, *own, *aside)
+    sorting(size, each, *given)[schedule_of(size)].on(target)(items, None, *own, *aside)
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
     each_part, done = kit.each(parts), kit.zeros(keys, (1,), np.int32)

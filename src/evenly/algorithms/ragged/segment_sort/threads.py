@@ -31,10 +31,10 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
         return at // each, at % each
 
     @ev.kernel
-    def sort(B, ranges, ids, offsets, bits, sorted_, order):
-        """B: teams of LISTS threads. ranges, ids: the lists of bin 0, as of `bins.Bins`."""
+    def sort(B, range_, ids, offsets, bits, sorted_, order):
+        """B: teams of LISTS threads. range_, ids: as of `blocks.sorting`."""
         for item in B.items():
-            count = ranges[1]
+            first_of, count = range_[0], range_[1]
             if B.item_begin(item) < count:
                 begins = ev.scratch(LISTS, P, zeros=False)
                 lengths = ev.scratch(LISTS, np.int32, zeros=False)
@@ -43,7 +43,7 @@ def sorting_short(each: int, T: Any, coding: Any, P: Any) -> Any:
                 for tile in B.tiles(item):
                     thread = np.int32(tile - B.item_begin(item))
                     i = min(tile, count - 1)
-                    t = i if ids is None else ids[i]
+                    t = i if ids is None else ids[first_of + i]
                     first, stop = offsets[t], offsets[t + 1]
                     begins[ev.distinct(thread)] = first
                     lengths[ev.distinct(thread)] = stop - first if tile < count else 0
