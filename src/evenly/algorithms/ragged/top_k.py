@@ -86,7 +86,7 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
 
 
 @ev.kernel
-def number_parts(W, offsets, size, wanted, parts, places, first, begins):
+def place_parts(W, offsets, size, wanted, parts, places, first, begins):
     """Where the parts of each list begin, of which it has at least one, and the places for what is selected of them.
 
     A list of one part needs none. Behind the lists is what is left of `parts` and `places`. W: an atom for each list,
@@ -139,7 +139,7 @@ def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
     parts, places = m + n // PART, 2 * (n // PART) * wanted
     first, begins = (kit.empty(like, (m + 2,), np.int64) for _ in "12")
     sizes = (np.int64(x) for x in (PART, wanted, parts, places))
-    number_parts[SCANNED].on(target)(kit.whole(m + 1), like, *sizes, first, begins)
+    place_parts[SCANNED].on(target)(kit.whole(m + 1), like, *sizes, first, begins)
     P, L = (ev.ragged(x, num_atoms=k, check=False) for x, k in ((first, parts), (begins, places)))
     cuts = kit.empty(like, (parts + 1,), kit.dtype(like))
     list_of = kit.empty(like, (parts,), kit.index_type(m))

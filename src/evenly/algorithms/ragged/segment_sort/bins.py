@@ -83,14 +83,24 @@ def surveying(limits: tuple[int, ...]) -> Any:
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
-        expected = parts <= most[BINS] and greatest <= most[BINS + 1] and a >= most[BINS + 2]
-        for k in range(BINS):
-            count = found[k] - (found[k + 1] if k + 1 < BINS else 0)
-            ranges[2 * k], ranges[2 * k + 1] = a - found[k], count
-            expected = expected and count <= most[k]
-        for k in range(BINS):
-            ranges[2 * k + 1] = ranges[2 * k + 1] if expected else 0
-        found[BINS + 2] = 1 if expected else 0
+        few = (a - b <= most[0]) & (b - c <= most[1]) & (c - d <= most[2]) & (d - e <= most[3])
+        few = few & (e - f <= most[4]) & (f - g <= most[5]) & (g - h <= most[6])
+        few = few & (h - i <= most[7]) & (i - j <= most[8]) & (j <= most[9])
+        few = few & (parts <= most[10]) & (greatest <= most[11]) & (a >= most[12])
+        found[12] = 1 if few else 0
+        ranges[0], ranges[2], ranges[4], ranges[6], ranges[8] = 0, a - b, a - c, a - d, a - e
+        ranges[10], ranges[12], ranges[14], ranges[16], ranges[18] = (
+            a - f,
+            a - g,
+            a - h,
+            a - i,
+            a - j,
+        )
+        every = 1 if few else 0
+        ranges[1], ranges[3], ranges[5] = every * (a - b), every * (b - c), every * (c - d)
+        ranges[7], ranges[9], ranges[11] = every * (d - e), every * (e - f), every * (f - g)
+        ranges[13], ranges[15], ranges[17] = every * (g - h), every * (h - i), every * (i - j)
+        ranges[19] = every * j
 
     return survey
 
