@@ -293,5 +293,6 @@ def branch(cx: Context, node: s.If) -> None:
     cx.merge(a, b, node.at)
     if not node.last:
         for name in s.assigned((node,)):
-            cx.note(node.at, cx.env.get(name, ()), name)
+            if name in cx.env:  # it may be assigned only under an `if` that is decided
+                cx.note(node.at, cx.env[name], name)
     cx.emit(ir.If(test, tuple(a.block), tuple(b.block)))
