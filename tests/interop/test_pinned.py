@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.errors import InternalError
+from evenly.errors import InputError, InternalError
 from evenly.interop import pinned
 from evenly.interop.array_view import ArrayView
 
@@ -24,7 +24,7 @@ class Driver:
     def __init__(self) -> None:
         self.memory: list[Any] = []
         self.queue: list[Any] = []
-        self.fails = 0
+        self.fails = ""
 
     def cuCtxGetDevice(self) -> Any:
         return 0, 0
@@ -38,7 +38,7 @@ class Driver:
 
     def cuMemcpyDtoHAsync(self, there: int, here: int, nbytes: int, stream: int) -> Any:
         self.queue.append((stream, lambda: ctypes.memmove(there, here, nbytes)))
-        return (self.fails and SimpleNamespace(name="CUDA_ERROR_OTHER"),)
+        return (self.fails and SimpleNamespace(name=self.fails),)
 
     def cuEventRecord(self, event: Any, stream: int) -> Any:
         self.queue.append((stream, event))
@@ -92,6 +92,9 @@ def test_what_cannot_be_copied(driver: Driver) -> None:
     for wrong in seen(np.zeros(600)), seen(np.zeros(6), contiguous=False):
         with pytest.raises(InternalError, match="a contiguous array of at most 4,096 bytes"):
             pinned.begin(wrong, 0)
-    driver.fails = 1
+    driver.fails = "CUDA_ERROR_OTHER"
     with pytest.raises(InternalError, match="a copy from the device failed: CUDA_ERROR_OTHER"):
+        pinned.begin(seen(np.zeros(6)), 0)
+    driver.fails = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+    with pytest.raises(InputError, match="stream: expected one that is not being captured"):
         pinned.begin(seen(np.zeros(6)), 0)

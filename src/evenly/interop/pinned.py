@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.errors import InternalError
+from evenly.errors import InputError, InternalError
 from evenly.interop.array_view import ArrayView
 from evenly.interop.context import make_current
 
@@ -58,8 +58,17 @@ def begin(found: ArrayView, stream: int) -> Callable[[], np.ndarray[Any, Any]]:
 
 
 def checked(made: tuple[Any, ...]) -> Any:
-    """Return what a function of the driver returned, without the error. Raises InternalError if there is one."""
+    """Return what a function of the driver returned, without the error.
+
+    Raises InputError if that is not allowed while a stream is captured, InternalError for any other error.
+    """
     error, *results = made
+    if error and "CAPTURE" in error.name:
+        raise InputError(
+            "stream",
+            expected="one that is not being captured, since the host waits for what it reads",
+            given="one that is",
+        )
     if error:
         raise InternalError(f"a copy from the device failed: {error.name}")
     return results[0] if results else None
