@@ -334,7 +334,7 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
-    range_, done = np.zeros(2, np.int32), np.zeros(1, np.int32)
+    range_, done = np.zeros(2, np.int32), np.zeros(2, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)

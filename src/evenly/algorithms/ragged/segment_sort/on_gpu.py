@@ -74,6 +74,6 @@ def sort_bins(
     sorting(size, each, *given)[schedule_of(size)].on(target)(items, None, *own, *aside)
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
-    each_part, done = kit.each(parts), kit.zeros(keys, (1,), np.int32)
+    each_part, done = kit.each(parts), kit.zeros(keys, (parts,), np.int32)
     for _ in range(passes):
         merge(items, *own, *aside, each_part, done, found)

@@ -72,17 +72,18 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
     @ev.kernel
     def merge(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found):
         """lists, parts: the list of each item, or -1, and which of its parts it is. E: the items.
-        done: (1,), how many passes there were, counted here, so that a call is as the one before.
+        done: how many passes there were for each item, counted here, so that a call is as the one before.
 
         found[item]: how many elements of the first run come before the item's part of the merged one.
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
         for item in E.tiles():
-            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[0])
+            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[item])
             if left > 0:
                 found[item] = share_of(sorted_, spare, left, begin, middle, end, to - begin)
         for item in B.items():
-            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[0])
+            turn = done[item]
+            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, turn)
             if left > 0:
                 n = np.int32(min(room, end - to))
                 before = found[item]
@@ -124,6 +125,6 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                                     bits_of(code, bits, where) if left == 1 else code
                                 )
                                 order[ev.distinct(to + place)] = where
-        done[0] += 1
+                done[item] = turn + 1
 
     return merge
