@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,54 +12,35 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.interop.streams import current
 from evenly.interop.transfer import to_numpy
-from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.each import Each
 from evenly.schedules import ThreadMapped
 
 from .kernel import kernel
 
-
-@layout
-class Entries:
-    """A layout with one tile for each entry of an array. The tile's only atom is the entry."""
-
-    entries: Array[Index]
-
-    @property
-    def num_tiles(self):
-        return len(self.entries)
-
-    @property
-    def num_atoms(self):
-        return len(self.entries)
-
-    def begin(self, tile):
-        return tile
-
-    def end(self, tile):
-        return tile + 1
+each = functools.lru_cache(128)(Each)  # a call is quicker with the layout of an earlier one
 
 
 # Both store how many entries there are from the first wrong one to the end.
 
 
 @kernel
-def outside(E, lowest, bound, found):
+def outside(E, entries, lowest, bound, found):
     wrong = 0
     for i in E.tiles():
-        if E.entries[i] < lowest or E.entries[i] >= bound:
-            wrong = max(wrong, len(E.entries) - i)
+        if entries[i] < lowest or entries[i] >= bound:
+            wrong = max(wrong, len(entries) - i)
     found[0] = wrong
 
 
 @kernel
-def unsound(E, last, found):
+def unsound(E, entries, last, found):
     wrong = 0
     for i in E.tiles():
-        bad = E.entries[i] != 0 if i == 0 else E.entries[i] < E.entries[i - 1]
-        if i == len(E.entries) - 1 and last >= 0 and E.entries[i] != last:
+        bad = entries[i] != 0 if i == 0 else entries[i] < entries[i - 1]
+        if i == len(entries) - 1 and last >= 0 and entries[i] != last:
             bad = True
         if bad:
-            wrong = max(wrong, len(E.entries) - i)
+            wrong = max(wrong, len(entries) - i)
     found[0] = wrong
 
 
@@ -77,7 +59,7 @@ def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
     if arrays.view(array).device != "cpu":
         outside_captures(array)
     found = arrays.empty(array, (1,), np.int64)
-    check[ThreadMapped()].on(target).once(Entries(array), *numbers, found)
+    check[ThreadMapped()].on(target)(each(len(array)), array, *numbers, found)
     wrong = int(to_numpy(found)[0])
     return len(array) - wrong if wrong else None
 
