@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,24 @@ def test_sorts_of_lists_that_are_changed_in_place() -> None:
         offsets = lists_of(lengths)
         there[...] = KINDS["cupy"](offsets)
         check_sort(back(ev.ragged.segment_sort(KINDS["cupy"](x), lists)), x, offsets)
+
+
+def test_sorts_by_threads_on_streams_of_their_own() -> None:
+    """They expect the same of lists, and have arrays of their own for what these are."""
+    cupy = pytest.importorskip("cupy")
+    lengths = [[9000, 700, 40, 5], [5, 40, 700, 9000], [2437, 2436, 2436, 2436]]
+
+    def sort(which: int) -> None:
+        with cupy.cuda.Stream(non_blocking=True):
+            for turn in range(6):
+                offsets = lists_of(lengths[(which + turn) % 3])
+                x = np.roll(nasty("float32", int(offsets[-1])), which)
+                found = ev.ragged.segment_sort(cupy.asarray(x), cupy.asarray(offsets))
+                check_sort(back(found), x, offsets)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(sort, which) for which in range(4)]:
+            done.result()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
