@@ -42,13 +42,6 @@ def test_layouts_of_a_number_are_shared(made: Any) -> None:
             made(wrong)
 
 
-def test_in_cpu_memory_there_is_nothing_to_wait_for() -> None:
-    x = np.arange(3)
-    answer = kit.ask(x)
-    assert answer() is x
-    assert kit.place(x) == ("cpu", 0, 0)
-
-
 def test_a_csr_matrix_stays_as_it_is() -> None:
     assert kit.as_rows(MATRIX) is MATRIX
 

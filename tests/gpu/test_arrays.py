@@ -144,21 +144,3 @@ def test_arrays_of_two_devices_are_refused() -> None:
         ev.InputError, match="^values: expected an array beside keys, on cuda:0, got one on cpu"
     ):
         ev.sort_by_key(to_cuda(x), x)
-
-
-@pytest.mark.parametrize("whose", KINDS)
-def test_what_the_host_asks_for(whose: str) -> None:
-    """While it waits, the array may change."""
-    host = np.arange(6)
-    x = KINDS[whose](host)
-    answer = ev.kit.ask(x)
-    twice[ev.ThreadMapped()](ev.kit.each(6), x)
-    assert answer().tolist() == host.tolist()
-    assert ev.kit.ask(x)().tolist() == (2 * host).tolist()
-    assert ev.kit.place(x)[:2] == ("cuda", 0)
-
-
-@ev.kernel
-def twice(E, x):
-    for i in E.tiles():
-        x[i] *= 2

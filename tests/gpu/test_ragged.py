@@ -182,7 +182,6 @@ def test_sorts_of_lists_of_one_length(length: int) -> None:
 
 @pytest.mark.parametrize("whose", ["cupy", "torch", "device"])
 def test_sorts_of_lists_that_are_other_than_at_an_earlier_call(whose: str) -> None:
-    """As many lists with as many elements: those of the call before are expected."""
     for lengths in [[9000, 700, 40, 5, 0], [5, 40, 700, 9000, 0], [1949] * 5, [0, 0, 9745, 0, 0]]:
         offsets = lists_of(lengths)
         x = nasty("float32", int(offsets[-1]))
@@ -201,7 +200,6 @@ def test_sorts_of_lists_that_are_changed_in_place() -> None:
 
 
 def test_sorts_by_threads_on_streams_of_their_own() -> None:
-    """They expect the same of lists, and have arrays of their own for what these are."""
     cupy = pytest.importorskip("cupy")
     lengths = [[9000, 700, 40, 5], [5, 40, 700, 9000], [2437, 2436, 2436, 2436]]
 

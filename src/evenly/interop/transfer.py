@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from evenly.interop import arrays, pinned, streams
+from evenly.interop import arrays
 from evenly.interop.device_array import DeviceArray
 from evenly.language.types import BFLOAT16, from_dtype
 
@@ -26,17 +25,6 @@ def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     if found.device == "cpu":
         return arrays.as_numpy(array, name)
     return (array if whose == "device" else DeviceArray(found)).to_numpy()
-
-
-def ask(array: Any, name: str = "array") -> Callable[[], np.ndarray[Any, Any]]:
-    """Begin to copy an array of a few elements to CPU memory. Return a function that waits for that, and returns it.
-
-    It does not wait for what is launched after this call. Call it once.
-    """
-    found = arrays.view(array, name)
-    if found.device == "cpu":
-        return lambda: arrays.as_numpy(array, name)
-    return pinned.begin(found, streams.current([array], found.device_id))
 
 
 def to_cuda(array: Any, name: str = "array") -> Any:

@@ -6,7 +6,7 @@ with them.
 """
 
 from evenly.interop.cccl import radix_sort
-from evenly.interop.transfer import ask, to_numpy, to_where
+from evenly.interop.transfer import to_numpy, to_where
 from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
     as_csr,
@@ -59,7 +59,6 @@ from evenly.kit.operands import (
     held_as,
     index_type,
     on_gpu,
-    place,
     positions,
     take,
     vector,
@@ -85,7 +84,6 @@ __all__ = [
     "as_lists",
     "as_reverse",
     "as_rows",
-    "ask",
     "atom_count",
     "by_atoms",
     "check_apart",
@@ -126,7 +124,6 @@ __all__ = [
     "of_whole_tiles",
     "on_gpu",
     "part",
-    "place",
     "plannable",
     "positions",
     "priority",

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.errors import InputError
-from evenly.interop import arrays, streams
+from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.interop.vectors import contiguous, from_numpy
 from evenly.kit.arguments import check_shape, empty
@@ -123,13 +123,6 @@ def dtype(x: Any) -> np.dtype[Any]:
 def on_gpu(x: Any) -> bool:
     """Whether the array `x` lies in the memory of a GPU."""
     return arrays.view(x).device == "cuda"
-
-
-def place(x: Any) -> tuple[str, int, int]:
-    """Return where the array `x` lies: "cpu" or "cuda", the number of the device, and its library's current stream."""
-    found = arrays.view(x)
-    stream = streams.current([x], found.device_id) if found.device == "cuda" else 0
-    return found.device, found.device_id, stream
 
 
 def index_type(count: int) -> np.dtype[Any]:

@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly import kit
 from evenly.algorithms.arrays.sort_by_key import _order
-from evenly.algorithms.ragged.segment_sort.bins import (
-    SHORT,
-    TEAMS,
-    Bins,
-    memory,
-    surveyed,
-)
+from evenly.algorithms.ragged.segment_sort.bins import SHORT, TEAMS, Bins
 from evenly.algorithms.ragged.segment_sort.blocks import Teams, parts_of, passes_of, sorting
 from evenly.algorithms.ragged.segment_sort.merged import merging
 from evenly.algorithms.ragged.segment_sort.on_gpu import schedule_of, sort_on_gpu
@@ -53,11 +47,6 @@ def sort_small(x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> 
     found, order = np.zeros_like(x), np.zeros(len(x), np.int32)
     sort_on_gpu(x, ev.ragged(offsets), found, order, descending, "auto", SMALL, short=4)
     return found, order
-
-
-def bins_of(R: Any, limits: tuple[int, ...], target: str) -> Bins:
-    *_, (expected, ranges) = surveyed(R, limits, target)
-    return Bins(R, limits, expected, ranges, target)
 
 
 def check(found: Any, x: np.ndarray, offsets: np.ndarray, descending: bool = False) -> None:
@@ -100,76 +89,6 @@ def test_nasty_lengths() -> None:
     for offsets in layout_batteries().values():
         x = keys("float32", int(offsets[-1]))
         check(sort_small(x, offsets.astype(np.int32)), x, offsets)
-
-
-SAME = [
-    [130, 20, 0, 3],
-    [3, 0, 20, 130],
-    [51, 51, 51, 0],
-    [150, 1, 1, 1],
-    [39, 38, 38, 38],
-    [20, 130, 3, 0],
-]
-
-
-@pytest.mark.simt
-@pytest.mark.usefixtures("as_on_gpus")
-def test_lists_that_are_other_than_at_an_earlier_call() -> None:
-    """As many lists with as many elements: those of the call before are expected, and nothing is done for them."""
-    memory.cache_clear()
-    for lengths in SAME:
-        offsets = lists_of(lengths)
-        x = keys("float32", int(offsets[-1]))
-        check(sort_small(x, offsets), x, offsets)
-
-
-def test_how_much_more_is_expected_than_at_an_earlier_call() -> None:
-    """An eighth and 32 lists more in each bin that had some, as many passes; if all were in one bin, all in it."""
-    memory.cache_clear()
-    limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
-    seen = []
-    for lengths in [
-        [3] * 100,  # it is not known
-        [3] * 100,
-        [3] * 99 + [0],  # not all in the bin
-        [3] * 60 + [0] * 40,
-        [3] * 99 + [4],  # a bin that is new
-        [3] * 68 + [4] * 32,
-        [3] * 66 + [4] * 34,  # more in it
-        [3] * 99 + [34],
-        [3] * 99 + [30],
-        [3] * 99 + [35],  # another pass
-        [3] * 99 + [60],
-    ]:
-        lists = ev.ragged(lists_of(lengths))
-        seen.append(len([*surveyed(lists, limits, "cpu")]))
-    assert seen == [1, 1, 2, 1, 2, 1, 2, 2, 1, 2, 1]
-
-
-@pytest.mark.simt
-@pytest.mark.usefixtures("as_on_gpus")
-def test_the_host_waits_after_everything_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If lists are as at an earlier call."""
-    x = keys("float32", 153)
-    offsets = lists_of(SAME[0])
-    order, sorted_when_asked = np.zeros(153, np.int32), []
-
-    def ask(found: Any) -> Any:
-        def answer() -> Any:
-            sorted_when_asked.append(order.tolist() == wanted)
-            return found
-
-        return answer
-
-    wanted = sort_small(x, offsets)[1].tolist()
-    memory.cache_clear()
-    monkeypatch.setattr(kit, "ask", ask)
-    for _ in range(2):
-        order[:] = 0
-        lists = ev.ragged(offsets)
-        sort_on_gpu(x, lists, np.zeros_like(x), order, False, "auto", SMALL, short=4)
-        assert order.tolist() == wanted
-    assert sorted_when_asked == [True, True]
 
 
 @pytest.mark.simt
@@ -272,11 +191,11 @@ def test_a_list_of_very_many_elements_has_its_parts(P: Any, stop: int) -> None:
     """Offsets alone: what is looked at is how many elements lists have."""
     limits = *range(1, 9), 2**22
     lists = ev.ragged(np.array([0, 3, stop], P), num_atoms=stop, check=False)
-    bins = bins_of(lists, limits, "cpu")
-    parts = -(-(stop - 3) // limits[-1])
+    bins = Bins(lists, limits, "cpu")
+    assert bins.survey.parts == -(-(stop - 3) // limits[-1])
     list_of, part_of = bins.parts()
-    assert list_of.tolist() == [1] * parts + [-1] * (bins.expected.parts - parts)
-    assert part_of[:parts].tolist() == [*range(parts)]
+    assert list_of.tolist() == [1] * bins.survey.parts
+    assert part_of.tolist() == [*range(bins.survey.parts)]
     assert part_of.dtype == P  # so that it can be multiplied by the length of a part
 
 
@@ -292,14 +211,13 @@ def test_bins_have_the_lists_of_their_lengths(
     rng = np.random.default_rng(0)
     lengths = rng.integers(1, 20, 5000) * (rng.random(5000) >= empty)
     limits = 3, 4, 6, 8, 9, 11, 12, 15, 17
-    bins = bins_of(ev.ragged(lists_of(lengths)), limits, "simt")
+    bins = Bins(ev.ragged(lists_of(lengths)), limits, "simt")
     for i, (least, most) in enumerate(itertools.pairwise((0, *limits, 99))):
         wanted = np.flatnonzero((least < lengths) & (lengths <= most))
-        first, count = bins.ranges[i]
-        assert count == len(wanted) <= bins.expected.lists[i]
-        assert sorted(bins.ids[first : first + count].tolist()) == wanted.tolist()
-    assert 2 * count <= bins.expected.parts
-    assert bins.expected.passes == 1
+        assert bins.survey.lists[i] == len(wanted)
+        assert sorted(bins.lists(i).tolist()) == wanted.tolist()
+    assert bins.survey.greatest == 19
+    assert bins.survey.parts == 2 * bins.survey.lists[-1]
 
 
 @pytest.mark.simt
@@ -309,16 +227,7 @@ def test_what_memory_has_to_do() -> None:
     x = np.random.default_rng(0).random(2 * n).astype(np.float32)
     given_ = kit.as_integers(x), np.zeros(2 * n, np.int32), np.zeros(2 * n, np.int32)
     kernel = sorting(size, each, kit.code_type(x), kit.coding(x, False))
-    args = (
-        Teams(2, size),
-        np.array([0, 2], np.int32),
-        None,
-        None,
-        lists_of([n, n]),
-        *given_,
-        None,
-        None,
-    )
+    args = Teams(2, size), None, None, lists_of([n, n]), *given_, None, None
     plan = kernel.plan(*args, schedule=schedule_of(size), target="simt")
     (counted,) = plan.counters()
     found = {name: total / (2 * n) for name, total in counted.totals.items()}
@@ -334,22 +243,17 @@ def kernels_of(dtype: str, size: int, each: int) -> dict[str, tuple[Any, tuple[A
     """The kernels of a team: what is launched, for arrays of this type."""
     x, offsets, which = np.zeros(9, dtype), lists_of([4, 5]), np.zeros(2, np.int32)
     bits, order = kit.as_integers(x), np.zeros(9, np.int32)
-    range_, done = np.zeros(2, np.int32), np.zeros(2, np.int32)
     given_ = size, each, kit.code_type(x), kit.coding(x, False)
     own, spare = (which, which, offsets), (bits.copy(), order.copy())
     team, items = schedule_of(size), Teams(2, size)
     sort, merge = sorting(*given_), merging_parts(*given_, np.int32)
-    parts = *own, bits, bits, order, *spare
+    parts = items, *own, bits, bits, order, *spare
     short = sorting_short(each, *given_[2:], np.int32)
     return {
-        "short": (short, (Teams(1, LISTS), range_, which, offsets, bits, bits, order), team),
-        "lists": (
-            sort,
-            (items, range_, which, None, offsets, bits, bits, order, None, None),
-            team,
-        ),
-        "parts": (sort, (items, None, *parts), team),
-        "merge": (merge, (items, *parts, kit.each(2), done, which), team),
+        "short": (short, (Teams(1, LISTS), which, 2, offsets, bits, bits, order), team),
+        "lists": (sort, (items, which, None, offsets, bits, bits, order, None, None), team),
+        "parts": (sort, parts, team),
+        "merge": (merge, (*parts, kit.each(2), which[:1].copy(), which), team),
     }
 
 

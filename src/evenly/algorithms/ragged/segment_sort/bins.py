@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +13,7 @@ from evenly import kit
 from .blocks import teams_of
 
 EACH = ev.ThreadMapped()  # a thread for each list
-SCANNED = ev.NonzeroSplit()  # so that nothing is measured of parts
+EVENLY, SCANNED = ev.MergePath(), ev.NonzeroSplit()  # so that nothing is measured of parts
 LOOKED = 16  # lists that a thread looks at to count them, so that their offsets are loaded together
 TEAM, PLACED = 256, 8  # threads of a block that numbers lists, and how many neighbours each has
 NUMBERED = ev.BlockMapped(TEAM)
@@ -31,18 +29,16 @@ TEAMS = {
 }
 
 
-class Expected(NamedTuple):
-    """What lists are launched for.
+class Survey(NamedTuple):
+    """lists: how many are in each bin. The first bin has short lists, the last those longer than `room`.
 
-    lists: how many are in each bin at most. The first bin has short lists, the last those longer than `room`. Empty
-    lists are in no bin. parts: how many parts of `room` elements the lists of the last bin have in all, at most.
-    passes: how many it takes to merge them by twos. every: whether all lists are in one bin.
+    Empty lists are in no bin. parts: how many parts of `room` elements the lists of the last bin have in all. greatest:
+    the longest list.
     """
 
     lists: tuple[int, ...]
     parts: int
-    passes: int
-    every: bool
+    greatest: int
 
 
 @functools.cache
@@ -51,15 +47,8 @@ def surveying(limits: tuple[int, ...]) -> Any:
     l0, l1, l2, l3, l4, l5, l6, l7, l8, room = limits
 
     @ev.kernel
-    def survey(E, offsets, most, found, ranges):
-        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, the longest list, and
-        whether all that is as expected.
-
-        most: how many lists there may be in each bin, how many parts, how long a list may be, and how many lists must
-        have elements.
-        ranges[2 * i]: how many lists are in bins before bin i, and behind it how many are in it; 0 in all bins, if
-        there are more of anything than expected.
-        """
+    def survey(E, offsets, found):
+        """found[i]: how many lists are longer than limits[i]. Then the parts of the last bin, and the longest list."""
         a, b, c, d, e, f, g, h, i, j = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         parts, greatest = 0, 0
         last = len(offsets) - 2
@@ -83,24 +72,6 @@ def surveying(limits: tuple[int, ...]) -> Any:
         found[0], found[1], found[2], found[3], found[4] = a, b, c, d, e
         found[5], found[6], found[7], found[8], found[9] = f, g, h, i, j
         found[10], found[11] = parts, greatest
-        few = (a - b <= most[0]) & (b - c <= most[1]) & (c - d <= most[2]) & (d - e <= most[3])
-        few = few & (e - f <= most[4]) & (f - g <= most[5]) & (g - h <= most[6])
-        few = few & (h - i <= most[7]) & (i - j <= most[8]) & (j <= most[9])
-        few = few & (parts <= most[10]) & (greatest <= most[11]) & (a >= most[12])
-        found[12] = 1 if few else 0
-        ranges[0], ranges[2], ranges[4], ranges[6], ranges[8] = 0, a - b, a - c, a - d, a - e
-        ranges[10], ranges[12], ranges[14], ranges[16], ranges[18] = (
-            a - f,
-            a - g,
-            a - h,
-            a - i,
-            a - j,
-        )
-        every = 1 if few else 0
-        ranges[1], ranges[3], ranges[5] = every * (a - b), every * (b - c), every * (c - d)
-        ranges[7], ranges[9], ranges[11] = every * (d - e), every * (e - f), every * (f - g)
-        ranges[13], ranges[15], ranges[17] = every * (g - h), every * (h - i), every * (i - j)
-        ranges[19] = every * j
 
     return survey
 
@@ -172,136 +143,72 @@ def numbering(limits: tuple[int, ...], P: Any) -> Any:
 
 
 @ev.kernel
-def sum_parts(W, range_, ids, offsets, room, starts):
-    """starts: where the parts of each list of the last bin begin, and how many there are. W: an atom for each list."""
+def sum_parts(W, lists, offsets, room, starts):
+    """starts: where the parts of each list begin among all, and how many there are. W: an atom for each list."""
     for tile in W.tiles():
         starts[tile] = 0
         for i in W.atoms(tile):
-            n = np.int64(0)
-            if i < range_[1]:
-                t = i if ids is None else ids[range_[0] + i]
-                n = np.int64(offsets[t + 1] - offsets[t])
+            t = i if lists is None else lists[i]
+            n = np.int64(offsets[t + 1] - offsets[t])
             starts[i + 1] = ev.scan((n + room - 1) // room)
 
 
 @ev.kernel
-def number_parts(E, range_, ids, starts, list_of, part_of):
-    """The list of each part, and which of its parts it is. E: the parts. list_of: -1 where there are fewer."""
-    for k in E.tiles():
-        i, last = 0, len(starts) - 2
-        while i < last:
-            half = (i + last + 1) >> 1
-            i, last = half if starts[half] <= k else i, last if starts[half] <= k else half - 1
-        list_of[k] = -1
-        if k < starts[i + 1]:
-            list_of[k] = i if ids is None else ids[range_[0] + i]
-            part_of[k] = k - starts[i]
-
-
-class Found(NamedTuple):
-    """Arrays that a survey stores to, and parts of them: a range for each bin."""
-
-    counts: Any
-    ranges: Any
-    of_bins: tuple[Any, ...]
-
-
-class Memory(NamedTuple):
-    """What is kept between calls for so many lists, by one thread on one stream.
-
-    expected: an `Expected`, and the same on the device; empty, if there was no call. free: arrays that no call uses. (A
-    call is quicker with arrays of an earlier one.)
-    """
-
-    expected: list[Any]
-    free: list[Found]
-
-
-@functools.lru_cache(64)
-def memory(place: Any, thread: int, limits: tuple[int, ...], lists: int) -> Memory:
-    return Memory([], [])
-
-
-def surveyed(R: Any, limits: tuple[int, ...], target: str) -> Iterator[tuple[Expected, Any]]:
-    """Yield what lists R, of which there are some, are launched for, and the range of each bin (`surveying`).
-
-    First that is what as many lists were at an earlier call, so that a GPU has its work before the host knows what
-    these are. If they are more, there is nothing in the ranges, and what they are follows.
-    """
-    known, free = memory(kit.place(R.offsets), get_ident(), limits, R.num_tiles)
-    found = free.pop() if free else new_arrays(R)
-    survey = surveying((0, *limits))[EACH].on(target)
-    args = kit.each(-(-R.num_tiles // LOOKED)), R.offsets
-    if not known:
-        survey(*args, kit.zeros(R.offsets, (BINS + 3,), np.int64), found.counts, found.ranges)
-        known[:] = expectation(R, limits, kit.to_numpy(found.counts).tolist())
-    as_expected = False
-    while not as_expected:
-        expected, most = known
-        survey(*args, most, found.counts, found.ranges)
-        answer = kit.ask(found.counts)
-        yield expected, found.of_bins
-        *counts, as_expected = answer().tolist()
-        if not as_expected:
-            known[:] = expectation(R, limits, counts)
-    free.append(found)
-
-
-def new_arrays(R: Any) -> Found:
-    counts = kit.empty(R.offsets, (BINS + 3,), np.int64)
-    ranges = kit.empty(R.offsets, (2 * BINS,), kit.index_type(R.num_tiles))
-    return Found(counts, ranges, tuple(kit.part(ranges, 2 * i, 2 * i + 2) for i in range(BINS)))
-
-
-def expectation(R: Any, limits: tuple[int, ...], found: list[int]) -> tuple[Expected, Any]:
-    """Return what to expect of as many lists as R has, of which that was found: somewhat more, and as many passes."""
-    longer, (parts, greatest), room = found[:BINS], found[BINS : BINS + 2], limits[-1]
-    counts = [more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True)]
-    every = R.num_tiles in counts
-    lists = counts if every else [*map(somewhat_more, counts)]
-    passes = (max(greatest - 1, 0) // room).bit_length()
-    expected = Expected(tuple(lists), somewhat_more(parts), passes, every)
-    most = [*lists, expected.parts, room << passes, R.num_tiles if every else 0]
-    return expected, kit.to_where(R.offsets, np.array(most, np.int64))
-
-
-def somewhat_more(count: int) -> int:
-    return count and count + count // 8 + 32
+def number_parts(P, lists, list_of, part_of):
+    """The list of each part, and which of its parts it is. P: a tile for each list, an atom for each part."""
+    for i in P.tiles():
+        t = i if lists is None else lists[i]
+        for k in P.atoms(i):
+            list_of[k] = t
+            part_of[k] = k - P.begin(i)
 
 
 class Bins:
-    """The lists R in bins whose limits are given, ascending. expected, ranges: as `surveyed` yields them."""
+    """The lists R in bins whose limits are given, ascending; there are lists."""
 
-    def __init__(
-        self, R: Any, limits: tuple[int, ...], expected: Expected, ranges: Any, target: str
-    ) -> None:
+    def __init__(self, R: Any, limits: tuple[int, ...], target: str) -> None:
         self.R, self.limits, self.target = R, limits, target
-        self.expected, self.ranges = expected, ranges
+        found = kit.empty(R.offsets, (BINS + 2,), np.int64)
+        survey = surveying((0, *limits))
+        survey[EACH].on(target)(kit.each(-(-R.num_tiles // LOOKED)), R.offsets, found)
+        self._surveyed = found
 
     @functools.cached_property
-    def ids(self) -> Any:
-        """The numbers of all lists that have elements, bin by bin; None: all lists are in one bin."""
-        if self.expected.every:
+    def survey(self) -> Survey:
+        """What was found; it is read back here, and a GPU is waited for."""
+        *longer, parts, greatest = kit.to_numpy(self._surveyed).tolist()
+        counts = tuple(more - fewer for more, fewer in zip(longer, [*longer[1:], 0], strict=True))
+        return Survey(counts, parts, greatest)
+
+    def lists(self, i: int) -> Any:
+        """Return the numbers of the lists of bin i, in order; None: all lists are in it."""
+        if self.survey.lists[i] == self.R.num_tiles:
             return None
+        first = sum(self.survey.lists[:i])
+        return kit.part(self._ids, first, first + self.survey.lists[i])
+
+    @functools.cached_property
+    def _ids(self) -> Any:
+        """The numbers of all lists that have elements, bin by bin."""
         offsets, lists = self.R.offsets, self.R.num_tiles
         teams = teams_of(-(-lists // (TEAM * PLACED)), TEAM)
         P: Any = kit.index_type(lists).type
         number = numbering((0, *self.limits), P)[NUMBERED].on(self.target)
         counts = kit.empty(offsets, (BINS * teams.num_items,), P)
-        ids = kit.empty(offsets, (lists,), P)
+        ids = kit.empty(offsets, (sum(self.survey.lists),), P)
         number(teams, offsets, counts, None)
         number(teams, offsets, ev.prefix_sum(counts, include_initial=True, dtype=P), ids)
         return ids
 
     def parts(self) -> tuple[Any, Any]:
         """Return the list of each part of the lists of the last bin, and which of its parts it is."""
-        count, parts, room = self.expected.lists[-1], self.expected.parts, np.int64(self.limits[-1])
-        offsets, given = self.R.offsets, (self.ranges[-1], self.ids)
-        starts = kit.empty(offsets, (count + 1,), kit.index_type(parts))
-        sum_parts[SCANNED].on(self.target)(kit.whole(count), *given, offsets, room, starts)
-        list_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_tiles))
+        lists, (*_, count) = self.lists(BINS - 1), self.survey.lists
+        offsets, room = self.R.offsets, np.int64(self.limits[-1])
+        starts = kit.empty(offsets, (count + 1,), kit.index_type(self.survey.parts))
+        sum_parts[SCANNED].on(self.target)(kit.whole(count), lists, offsets, room, starts)
+        of = ev.ragged(starts, num_atoms=self.survey.parts, check=False)
+        list_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_tiles))
         # As wide as positions: where a part begins is a multiple of its number.
-        part_of = kit.empty(offsets, (parts,), kit.index_type(self.R.num_atoms))
-        number = number_parts[EACH].on(self.target)
-        number(kit.each(parts), *given, starts, list_of, part_of)
+        part_of = kit.empty(offsets, (self.survey.parts,), kit.index_type(self.R.num_atoms))
+        number_parts[EVENLY].on(self.target)(of, lists, list_of, part_of)
         return list_of, part_of

@@ -138,77 +138,71 @@ def sorting(size: int, each: int, T: Any, coding: Any) -> Any:
                     merged_places[ev.distinct(place + s)] = at[s]
 
     @ev.kernel
-    def sort(B, range_, ids, parts, offsets, bits, sorted_, order, spare, spare_order):
-        """range_: where the lists of the items begin in `ids`, and how many there are; ids: their numbers, None: all.
-        Or parts of lists: ids are the list of each, or -1, and parts which part of it.
+    def sort(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order):
+        """lists: the list of each item; None: it is the item. parts: which part of the list it is; None: all of it.
 
         Whole lists go to `sorted_` and `order`. Parts go where the passes begin that merge them, and keep their codes.
         """
         for item in B.items():
-            t = -1
+            t = item if lists is None else lists[item]
+            first, stop = offsets[t], offsets[t + 1]
+            aside = False
             if parts is not None:
-                t = ids[item]
-            elif item < range_[1]:
-                t = item if ids is None else ids[range_[0] + item]
-            if t >= 0:
-                first, stop = offsets[t], offsets[t + 1]
-                aside = False
-                if parts is not None:
-                    aside = passes_of(parts_of(first, stop, room)) % 2 == 1
-                    first += parts[item] * most
-                n = np.int32(min(stop - first, room))
-                shares = (n + share - np.int32(1)) // share
-                used = shares * share  # behind n are keys that come after all others
-                a, b = ev.scratch(room, T, zeros=False), ev.scratch(room, T, zeros=False)
-                at_a = ev.scratch(room, A, zeros=False)
-                at_b = ev.scratch(room, A, zeros=False)
-                for tile in B.tiles(item):  # neighbours read side by side
-                    thread = np.int32(tile - B.item_begin(item))
+                aside = passes_of(parts_of(first, stop, room)) % 2 == 1
+                first += parts[item] * most
+            n = np.int32(min(stop - first, room))
+            shares = (n + share - np.int32(1)) // share
+            used = shares * share  # behind n are keys that come after all others
+            a, b = ev.scratch(room, T, zeros=False), ev.scratch(room, T, zeros=False)
+            at_a = ev.scratch(room, A, zeros=False)
+            at_b = ev.scratch(room, A, zeros=False)
+            for tile in B.tiles(item):  # neighbours read side by side
+                thread = np.int32(tile - B.item_begin(item))
+                for i in range(each):
+                    place = thread + np.int32(i * size)
+                    code = code_of(bits[first + min(place, n - 1)])
+                    a[ev.distinct(place)] = code if place < n else T(last)
+            for tile in B.tiles(item):
+                thread = np.int32(tile - B.item_begin(item))
+                begin = thread * share
+                keys = ev.local(each, T)
+                at = ev.local(each, np.int32)
+                if thread < shares:
                     for i in range(each):
-                        place = thread + np.int32(i * size)
-                        code = code_of(bits[first + min(place, n - 1)])
-                        a[ev.distinct(place)] = code if place < n else T(last)
-                for tile in B.tiles(item):
-                    thread = np.int32(tile - B.item_begin(item))
-                    begin = thread * share
-                    keys = ev.local(each, T)
-                    at = ev.local(each, np.int32)
-                    if thread < shares:
-                        for i in range(each):
-                            keys[i] = a[begin + i]
-                            at[i] = begin + i
-                        for turn in range(each):
-                            for pair in range(each // 2):
-                                i = 2 * pair + turn % 2
-                                keys[i], keys[i + 1], at[i], at[i + 1] = in_order(
-                                    keys[i], keys[i + 1], at[i], at[i + 1]
-                                )
-                        for i in range(each):
-                            b[ev.distinct(begin + i)] = keys[i]
-                            at_b[ev.distinct(begin + i)] = at[i]
-                width = np.int32(1)  # of runs, in shares
-                while width < shares:
-                    merge_by_twos(B, item, width, shares, used, b, at_b, a, at_a)
+                        keys[i] = a[begin + i]
+                        at[i] = begin + i
+                    for turn in range(each):
+                        for pair in range(each // 2):
+                            i = 2 * pair + turn % 2
+                            keys[i], keys[i + 1], at[i], at[i + 1] = in_order(
+                                keys[i], keys[i + 1], at[i], at[i + 1]
+                            )
+                    for i in range(each):
+                        b[ev.distinct(begin + i)] = keys[i]
+                        at_b[ev.distinct(begin + i)] = at[i]
+            width = np.int32(1)  # of runs, in shares
+            while width < shares:
+                merge_by_twos(B, item, width, shares, used, b, at_b, a, at_a)
+                width *= 2
+                if width < shares:
+                    merge_by_twos(B, item, width, shares, used, a, at_a, b, at_b)
                     width *= 2
-                    if width < shares:
-                        merge_by_twos(B, item, width, shares, used, a, at_a, b, at_b)
-                        width *= 2
-                odd = passes_of(shares) % 2 == 1
-                for tile in B.tiles(item):
-                    thread = np.int32(tile - B.item_begin(item))
-                    for i in range(each):
-                        place = thread + np.int32(i * size)
-                        if place < n:
-                            code = a[place] if odd else b[place]
-                            from_ = first + np.int32(at_a[place] if odd else at_b[place])
-                            if parts is None:
-                                sorted_[ev.distinct(first + place)] = bits_of(code, bits, from_)
-                                order[ev.distinct(first + place)] = from_
-                            elif aside:
-                                spare[ev.distinct(first + place)] = code
-                                spare_order[ev.distinct(first + place)] = from_
-                            else:
-                                sorted_[ev.distinct(first + place)] = code
-                                order[ev.distinct(first + place)] = from_
+            odd = passes_of(shares) % 2 == 1
+            for tile in B.tiles(item):
+                thread = np.int32(tile - B.item_begin(item))
+                for i in range(each):
+                    place = thread + np.int32(i * size)
+                    if place < n:
+                        code = a[place] if odd else b[place]
+                        from_ = first + np.int32(at_a[place] if odd else at_b[place])
+                        if parts is None:
+                            sorted_[ev.distinct(first + place)] = bits_of(code, bits, from_)
+                            order[ev.distinct(first + place)] = from_
+                        elif aside:
+                            spare[ev.distinct(first + place)] = code
+                            spare_order[ev.distinct(first + place)] = from_
+                        else:
+                            sorted_[ev.distinct(first + place)] = code
+                            order[ev.distinct(first + place)] = from_
 
     return sort

@@ -10,7 +10,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-from .bins import SHORT, TEAMS, Bins, surveyed
+from .bins import SHORT, TEAMS, Bins
 from .blocks import sorting, teams_of
 from .passes import merging
 from .threads import LISTS, sorting_short
@@ -38,42 +38,33 @@ def sort_on_gpu(
     """
     if not len(keys):
         return
-    size = np.dtype(kit.code_type(keys)).itemsize
-    teams, short = teams or TEAMS[size], short or SHORT[size]
-    limits = (short, *(size * each for size, each in teams))
-    for expected, ranges in surveyed(R, limits, target):
-        bins = Bins(R, limits, expected, ranges, target)
-        sort_bins(keys, bins, sorted_, order, descending, teams)
-
-
-def sort_bins(
-    keys: Any, bins: Bins, sorted_: Any, order: Any, descending: bool, teams: Any
-) -> None:
-    """The same, for lists in bins."""
-    R, target, ranges, ids = bins.R, bins.target, bins.ranges, bins.ids
-    lists, parts, passes, _ = bins.expected
-    given = kit.code_type(keys), kit.coding(keys, descending)
+    T = kit.code_type(keys)
     position: Any = kit.dtype(order).type
+    size = np.dtype(T).itemsize
+    teams, short = teams or TEAMS[size], short or SHORT[size]
+    bins = Bins(R, (short, *(size * each for size, each in teams)), target)
+    given = T, kit.coding(keys, descending)
     arrays = kit.as_integers(keys), kit.as_integers(sorted_), order
+    lists, parts, greatest = bins.survey  # all else before it: now the GPU waits
     if lists[0]:
         items = teams_of(-(-lists[0] // LISTS), LISTS)
-        sort = sorting_short(bins.limits[0], *given, position)[schedule_of(LISTS)].on(target)
-        sort(items, ranges[0], ids, R.offsets, *arrays)
+        sort = sorting_short(short, *given, position)[schedule_of(LISTS)].on(target)
+        sort(items, bins.lists(0), lists[0], R.offsets, *arrays)
     for i, (size, each) in enumerate(teams, 1):
         if lists[i]:
             items = teams_of(lists[i], size)
             sort = sorting(size, each, *given)[schedule_of(size)].on(target)
-            sort(items, ranges[i], ids, None, R.offsets, *arrays, None, None)
+            sort(items, bins.lists(i), None, R.offsets, *arrays, None, None)
     if not parts:
         return
     size, each = teams[-1]
-    items, own = teams_of(parts, size), (*bins.parts(), R.offsets)
+    own = teams_of(parts, size), *bins.parts(), R.offsets
     spare = kit.empty(keys, (len(keys),), kit.dtype(arrays[0]))
     spare_order = kit.empty(keys, (len(keys),), kit.dtype(order))
     aside = *arrays, spare, spare_order
-    sorting(size, each, *given)[schedule_of(size)].on(target)(items, None, *own, *aside)
+    sorting(size, each, *given)[schedule_of(size)].on(target)(*own, *aside)
     merge = merging(size, each, *given, position)[schedule_of(size)].on(target)
     found = kit.empty(keys, (parts,), kit.dtype(order))
-    each_part, done = kit.each(parts), kit.zeros(keys, (parts,), np.int32)
-    for _ in range(passes):
-        merge(items, *own, *aside, each_part, done, found)
+    each_part, done = kit.each(parts), kit.zeros(keys, (1,), np.int32)
+    for _ in range((-(-greatest // (size * each)) - 1).bit_length()):
+        merge(*own, *aside, each_part, done, found)

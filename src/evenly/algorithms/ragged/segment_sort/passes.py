@@ -45,46 +45,39 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
     share = np.int32(each)
 
     @ev.func
-    def runs_of(lists, parts, offsets, item, done):
-        """How many passes its list still needs, the runs that an item is merged from, and where it begins."""
-        t, part = lists[item], parts[item]
-        if t < 0:
-            return np.int32(0), P(0), P(0), P(0), P(0)
-        first, stop = offsets[t], offsets[t + 1]
-        begin, middle, end = runs_around(first, stop, part, room, P(1) << P(done))
-        return remaining(first, stop, room, done), begin, middle, end, first + part * room
-
-    @ev.func
-    def code_at(sorted_, spare, left, k):
-        return T(spare[k]) if left % 2 == 1 else T(sorted_[k])
-
-    @ev.func
-    def share_of(sorted_, spare, left, begin, middle, end, at):
-        """`merge_path` of codes in global memory."""
-        low, high = max(at - (end - middle), 0), min(at, middle - begin)
-        while low < high:
-            half = (low + high) >> 1
-            x = code_at(sorted_, spare, left, begin + half)
-            y = code_at(sorted_, spare, left, middle + at - 1 - half)
-            low, high = half + 1 if x <= y else low, high if x <= y else half
-        return low
+    def code_at(sorted_, spare, aside, k):
+        return T(spare[k]) if aside else T(sorted_[k])
 
     @ev.kernel
     def merge(B, lists, parts, offsets, bits, sorted_, order, spare, spare_order, E, done, found):
-        """lists, parts: the list of each item, or -1, and which of its parts it is. E: the items.
-        done: how many passes there were for each item, counted here, so that a call is as the one before.
+        """done: (1,), how many passes there were, counted here, so that a call is as the one before. E: the items.
 
         found[item]: how many elements of the first run come before the item's part of the merged one.
         The last pass over a list leaves its keys in `sorted_`. Others leave codes, in turn in `spare` and there.
         """
         for item in E.tiles():
-            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, done[item])
+            runs = P(1) << P(done[0])
+            t, part = lists[item], parts[item]
+            first, stop = offsets[t], offsets[t + 1]
+            left = remaining(first, stop, room, done[0])
             if left > 0:
-                found[item] = share_of(sorted_, spare, left, begin, middle, end, to - begin)
+                begin, middle, end = runs_around(first, stop, part, room, runs)
+                at = first + part * room - begin
+                low, high = max(at - (end - middle), 0), min(at, middle - begin)
+                while low < high:
+                    half = (low + high) >> 1
+                    x = code_at(sorted_, spare, left % 2 == 1, begin + half)
+                    y = code_at(sorted_, spare, left % 2 == 1, middle + at - 1 - half)
+                    low, high = half + 1 if x <= y else low, high if x <= y else half
+                found[item] = low
         for item in B.items():
-            turn = done[item]
-            left, begin, middle, end, to = runs_of(lists, parts, offsets, item, turn)
+            runs = P(1) << P(done[0])
+            t, part = lists[item], parts[item]
+            first, stop = offsets[t], offsets[t + 1]
+            left = remaining(first, stop, room, done[0])
             if left > 0:
+                begin, middle, end = runs_around(first, stop, part, room, runs)
+                to = first + part * room
                 n = np.int32(min(room, end - to))
                 before = found[item]
                 after = middle - begin if to + n == end else found[item + 1]
@@ -98,7 +91,7 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                     for i in range(each):
                         place = thread + np.int32(i * size)
                         k = min(place, n - 1) + (from_a if place < ahead else from_b)
-                        codes[ev.distinct(place)] = code_at(sorted_, spare, left, k)
+                        codes[ev.distinct(place)] = code_at(sorted_, spare, left % 2 == 1, k)
                         positions[ev.distinct(place)] = (
                             spare_order[k] if left % 2 == 1 else order[k]
                         )
@@ -117,14 +110,15 @@ def merging(size: int, each: int, T: Any, coding: Any, P: Any) -> Any:
                         place = thread + np.int32(i * size)
                         if place < n:
                             code, where = codes[at[place]], positions[at[place]]
-                            if left % 2 == 0:
+                            if left == 1:
+                                sorted_[ev.distinct(to + place)] = bits_of(code, bits, where)
+                                order[ev.distinct(to + place)] = where
+                            elif left % 2 == 1:
+                                sorted_[ev.distinct(to + place)] = code
+                                order[ev.distinct(to + place)] = where
+                            else:
                                 spare[ev.distinct(to + place)] = code
                                 spare_order[ev.distinct(to + place)] = where
-                            else:
-                                sorted_[ev.distinct(to + place)] = (
-                                    bits_of(code, bits, where) if left == 1 else code
-                                )
-                                order[ev.distinct(to + place)] = where
-                done[item] = turn + 1
+        done[0] += 1
 
     return merge

@@ -35,10 +35,9 @@ def segment_sort(
     NaN comes last in both orders, and all NaN are equal. -0.0 and 0.0 are equal. Keys keep their bits.
     The results are new arrays of the same library and on the same device. It takes temporary memory of about the size
     of the keys and the order; on a GPU only if a list has more than 3,328 elements (1,920 of 8 bytes), else at most 4
-    bytes for each list, 8 from 2**31 lists on; on a CPU of twice the longest list for each thread,
+    bytes for each list that has elements, 8 from 2**31 lists on; on a CPU of twice the longest list for each thread,
     up to 1 GiB or as much as one thread needs. From a GPU a call reads back how many lists there are of which length,
-    so it waits, and cannot be captured into a CUDA graph. If an earlier call has sorted as many lists, it expects
-    about the same lengths, and waits only after it has launched everything.
+    so it waits, and cannot be captured into a CUDA graph.
 
     Raises InputError if lengths, dtypes or devices do not match, if keys are complex, and for offsets that do not
     ascend.
