@@ -10,6 +10,7 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.interop.generators import rmat
+from evenly.runtime.bound import Bound
 from tests.batteries import equal_rows, matrices, vector
 from tests.gpu.arguments import arguments
 from tests.kernels import (
@@ -38,6 +39,22 @@ def test_a_plan_runs_on_its_own_and_on_other_arguments(schedule: str) -> None:
     plan(A, x, y)
     np.testing.assert_array_equal(y.get(), 2 * (first @ x.get()))
     plan.check()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_new_results_and_operands_are_not_prepared_again(
+    schedule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix = matrices()["power law"]
+    cupy, A, x, y = arguments(matrix)
+    call = spmv.copy()[SCHEDULES[schedule]].on("cuda")
+    call(A, x, y)
+    monkeypatch.setattr(Bound, "_prepare", None)
+    kept = [(x + i, cupy.full_like(y, -1)) for i in range(20)]
+    for operand, result in kept:
+        call(A, operand, result)
+    for operand, result in kept:
+        np.testing.assert_array_equal(result.get(), matrix @ operand.get())
 
 
 @pytest.mark.parametrize("schedule", [ev.MergePath(block=64, items=3), ev.Lrb()])

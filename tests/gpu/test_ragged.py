@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,42 @@ def test_sorts_of_lists_of_one_length(length: int) -> None:
     offsets = lists_of([length] * 50)
     x = nasty("float32", 50 * length)
     check_sort(back(ev.ragged.segment_sort(*map(KINDS["cupy"], (x, offsets)))), x, offsets)
+
+
+@pytest.mark.parametrize("whose", ["cupy", "torch", "device"])
+def test_sorts_of_lists_that_are_other_than_at_an_earlier_call(whose: str) -> None:
+    for lengths in [[9000, 700, 40, 5, 0], [5, 40, 700, 9000, 0], [1949] * 5, [0, 0, 9745, 0, 0]]:
+        offsets = lists_of(lengths)
+        x = nasty("float32", int(offsets[-1]))
+        check_sort(back(ev.ragged.segment_sort(*map(KINDS[whose], (x, offsets)))), x, offsets)
+
+
+def test_sorts_of_lists_that_are_changed_in_place() -> None:
+    offsets = lists_of([9000, 700, 40, 5])
+    x = nasty("float32", int(offsets[-1]))
+    there = KINDS["cupy"](offsets)
+    lists = ev.ragged(there)
+    for lengths in [[9000, 700, 40, 5], [5, 40, 700, 9000], [2437, 2436, 2436, 2436]]:
+        offsets = lists_of(lengths)
+        there[...] = KINDS["cupy"](offsets)
+        check_sort(back(ev.ragged.segment_sort(KINDS["cupy"](x), lists)), x, offsets)
+
+
+def test_sorts_by_threads_on_streams_of_their_own() -> None:
+    cupy = pytest.importorskip("cupy")
+    lengths = [[9000, 700, 40, 5], [5, 40, 700, 9000], [2437, 2436, 2436, 2436]]
+
+    def sort(which: int) -> None:
+        with cupy.cuda.Stream(non_blocking=True):
+            for turn in range(6):
+                offsets = lists_of(lengths[(which + turn) % 3])
+                x = np.roll(nasty("float32", int(offsets[-1])), which)
+                found = ev.ragged.segment_sort(cupy.asarray(x), cupy.asarray(offsets))
+                check_sort(back(found), x, offsets)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(sort, which) for which in range(4)]:
+            done.result()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])

@@ -84,6 +84,9 @@ class Tensor:
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
 
+    def get_device(self) -> int:
+        return -1 if self.device.index is None else int(self.device.index)
+
     def is_conj(self) -> bool:
         return False
 
@@ -181,7 +184,9 @@ def cupy_module() -> types.ModuleType:
     """A module to put into sys.modules as cupy."""
     module = types.ModuleType("cupy")
     module.empty = lambda shape, dtype: ndarray(np.empty(shape, dtype))  # type: ignore[attr-defined]
-    module.cuda = types.SimpleNamespace(Device=lambda n: _Context())  # type: ignore[attr-defined]
+    module.current = 0  # type: ignore[attr-defined]
+    runtime = types.SimpleNamespace(getDevice=lambda: module.current)
+    module.cuda = types.SimpleNamespace(Device=lambda n: _Context(), runtime=runtime)  # type: ignore[attr-defined]
     return module
 
 

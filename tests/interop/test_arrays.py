@@ -154,6 +154,8 @@ def test_new_arrays_are_of_the_callers_kind(monkeypatch):
         assert view(made).dtype == np.int64
         raw = made if whose == "numpy" else made.array
         assert not raw.any()
+    sys.modules["cupy"].current = 2  # the device of the array
+    assert view(zeros(everything()["cupy"], (3,), np.int64)).shape == (3,)
     assert kind(empty(everything()["dlpack"], 3, "f4")) == "numpy"
     assert kind(empty(fakes.OnCuda(ARRAY), 3, "f4")) == "cupy"
 

@@ -223,3 +223,19 @@ def test_reductions_to_an_atom_are_for_kernels() -> None:
         ev.argmax((v for v in (1, 2)), default=-1)
     with pytest.raises(ev.InputError, match="got list"):
         ev.first([True], default=-1)
+
+
+@pytest.mark.parametrize("given", [None, i32(0, 0)])
+def test_a_name_that_is_assigned_under_an_if_that_is_decided(given) -> None:
+    def kernel(A, x, y, ids):
+        for row in A.tiles():
+            if x[row] > 0:
+                y[row] = 1
+                if ids is not None:
+                    at = row
+                    ids[at] = 7
+
+    y = i32(0, 0)
+    _run(kernel, tiles(2), f32(1, -1), y, given)
+    assert y.tolist() == [1, 0]
+    assert given is None or given.tolist() == [7, 0]

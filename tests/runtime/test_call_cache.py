@@ -255,7 +255,7 @@ class Tensor:
         self, sparse: bool = False, conjugate: bool = False, negative: bool = False
     ) -> None:
         self.sparse, self.conjugate, self.negative = sparse, conjugate, negative
-        self.pointer = 5
+        self.pointer, self.where = 5, 0
 
     def data_ptr(self) -> int:
         if self.sparse:
@@ -267,6 +267,9 @@ class Tensor:
 
     def is_contiguous(self) -> bool:
         return True
+
+    def get_device(self) -> int:
+        return self.where
 
     def is_conj(self) -> bool:
         return self.conjugate
@@ -284,6 +287,15 @@ def test_a_lazy_view_is_another_argument() -> None:
     assert held.repeat(Tensor())
     assert not held.repeat(Tensor(conjugate=True))
     assert not held.repeat(Tensor(negative=True))
+
+
+def test_a_tensor_on_another_device_is_another_argument() -> None:
+    """Also where its address does not matter."""
+    held = CallCache((Tensor(),), "cuda:0")
+    there = Tensor()
+    there.where = -1
+    assert held.read(Tensor())[0] == held.read(there)[0]
+    assert held.read(Tensor())[1] != held.read(there)[1]
 
 
 @pytest.mark.parametrize(

@@ -276,8 +276,11 @@ def empty(like: Any, shape: Any, dtype: Any) -> Any:
     """Allocate an uninitialised array of the same library and on the same device as the array `like`."""
     whose = kind(like)
     if whose == "cupy":
+        cupy = sys.modules["cupy"]
+        if like.data.device_id == cupy.cuda.runtime.getDevice():  # to enter it takes twice the time
+            return cupy.empty(shape, dtype=dtype)
         with like.device:
-            return sys.modules["cupy"].empty(shape, dtype=dtype)
+            return cupy.empty(shape, dtype=dtype)
     if whose == "torch":
         torch = sys.modules["torch"]
         return torch.empty(shape, dtype=getattr(torch, name_of(dtype)), device=like.device)

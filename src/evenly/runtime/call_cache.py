@@ -3,7 +3,7 @@
 Everything that a call checks and prepares follows from the addresses, shapes, strides and types of its
 arguments, and from their numbers: scalar arguments, and the numbers of a layout. If all of these are as in an
 earlier call, the same launches are run again; otherwise the call is prepared from the start. If only addresses of
-array arguments are others, as those of new results, target `cpu` puts these into what it has prepared. (For a bare
+array arguments are others, as those of new results, they are put into what was prepared. (For a bare
 matrix, the offsets and columns must also be the same objects, because those have been checked.) Each launch
 reads values and structures anew. The chosen schedule stays: after a structure is changed in place, it may be
 one that suits the old structure. The results are then still right, but the call may be slow.
@@ -40,20 +40,24 @@ MOST = 8  # how many calls are remembered
 _ARRAYS = {
     # The mask is NPY_ARRAY_C_CONTIGUOUS | ALIGNED | WRITEABLE: one number instead of three attributes.
     "numpy": ("address({a})", "{a}.shape", "{a}.dtype", "{a}.flags.num & 0x501"),
-    "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
+    "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype", "{a}.data.device_id"),
     "torch": (
         "{a}.data_ptr()",
         "{a}.shape",
         "{a}.stride()",
         "{a}.dtype",
+        "{a}.get_device()",
         "{a}.is_conj()",
         "{a}.is_neg()",
         "{a}.requires_grad and torch_is_grad_enabled()",
     ),
-    "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
+    "device": ("{a}.pointer", "{a}.shape", "{a}.dtype", "{a}.device_id"),
 }
 _CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # for arrays in layouts
-_VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
+_VECTORS = {
+    **_ARRAYS,
+    "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype", "{a}.data.device_id"),
+}
 
 
 class CallCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from evenly.layouts.each import Each
 from evenly.schedules import ThreadMapped
 
 from .kernel import kernel
+
+each = functools.lru_cache(128)(Each)  # a call is quicker with the layout of an earlier one
 
 # Both store how many entries there are from the first wrong one to the end.
 
@@ -63,7 +66,7 @@ def _found(check: Any, count: int, array: Any, target: str, *numbers: Any) -> li
         outside_captures(array)
     found = arrays.empty(array, (count,), np.int64)
     # A call, which is remembered: the next look at an array of this length only launches.
-    check[ThreadMapped()].on(target)(Each(len(array)), array, *numbers, found)
+    check[ThreadMapped()].on(target)(each(len(array)), array, *numbers, found)
     return [int(number) for number in to_numpy(found)]
 
 

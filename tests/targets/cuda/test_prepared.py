@@ -58,6 +58,39 @@ def made(
     return prepared.Prepared(launches, "device", SimpleNamespace(handle=stream), turn)
 
 
+def test_launches_on_arrays_that_lie_elsewhere(launched: Launched) -> None:
+    from evenly.targets.cuda.executable import Launch
+    from evenly.targets.gpu.emit.parameters import Parameter
+
+    parameters = [
+        Parameter("array", "float*", ("y",)),
+        Parameter("array", "int*", ("A", "offsets")),
+        Parameter("scalar", "int", ("n",)),
+        Parameter("array", "float*", ("x",)),
+        Parameter("buffer", "float*", ("x",)),
+    ]
+    code: Any = SimpleNamespace(parameters=parameters)
+    kernel, arguments = SimpleNamespace(handle=3), (100, 200, np.int32(5), 300, 400)
+    kept = ("scratch",), ["y and x"]
+    launch = Launch(code, b"", kernel, (1, 1, 1), (32, 1, 1), arguments, memory=kept)
+    given = "device", SimpleNamespace(handle=0), threading.Lock(), ["x", "y"]
+    first = prepared.Movable([launch], *given)
+    for call, wanted in (
+        (first, arguments),
+        (first.moved((301, 101)), (101, 200, 5, 301, 400)),
+        (first.moved((302, 102)).moved((303, 103)), (103, 200, 5, 303, 400)),
+        (first, arguments),
+    ):
+        call()
+        ((values, _, _),) = call._arguments
+        assert tuple(values[0:10:2]) == wanted
+        assert call._kept == [(("scratch",), kernel)]
+        (item,) = call.items
+        assert type(item) is tuple
+        assert ctypes.c_void_p.from_address(item[-2]).value == ctypes.addressof(values)
+    assert [k for _, k in launched] == [3] * 4
+
+
 def test_nothing_comes_between_launches_that_share_memory(launched: Launched) -> None:
     turn = threading.Lock()
     calls = [made((1, 2, 3), turn), made((4, 5), turn)]

@@ -40,7 +40,8 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
     @ev.kernel
     def select(S, L, list_of, first, some, data, bits, padding, values, indices):
         """S: the lists. Or parts of them: part s is of list_of[s], whose parts begin at first[t]. Then each tile t of L
-        has places in `some` for what is selected of the list's parts; none, if it is one part."""
+        has places in `some` for what is selected of the list's parts; none, if it is one part. What is left of parts
+        and places belongs to one list more, which there is not."""
         for s in S.tiles():
             last = start
             t = s if L is None else list_of[s]
@@ -58,15 +59,15 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
                 whole = True
                 if L is not None:
                     whole = L.begin(t) == L.end(t)
-                if whole:
+                if whole and t < values.shape[0]:
                     values[t, i] = data[found] if found >= 0 else padding
                     indices[t, i] = found
-                elif L is not None:
+                elif L is not None and t < values.shape[0]:
                     some[L.begin(t) + (s - first[t]) * values.shape[1] + i] = found
         if L is not None:
             for t in L.tiles():
                 last = start
-                if L.begin(t) < L.end(t):
+                if L.begin(t) < L.end(t) and t < values.shape[0]:
                     for i in range(values.shape[1]):
                         last = ev.reduce(
                             first_of,
@@ -85,25 +86,31 @@ def selecting(T: Any, P: Any, code_of: Any) -> Any:
 
 
 @ev.kernel
-def place_parts(W, offsets, size, wanted, first, begins):
+def place_parts(W, offsets, size, wanted, parts, places, first, begins):
     """Where the parts of each list begin, of which it has at least one, and the places for what is selected of them.
 
-    A list of one part needs none. W: an atom for each list.
+    A list of one part needs none. Behind the lists is what is left of `parts` and `places`. W: an atom for each list,
+    and one more.
     """
+    lists = len(offsets) - 1
     for tile in W.tiles():
         first[tile], begins[tile] = 0, 0
         for t in W.atoms(tile):
-            n = max((np.int64(offsets[t + 1] - offsets[t]) + size - 1) // size, 1)
-            first[t + 1] = ev.scan(n)
-            begins[t + 1] = ev.scan(n * wanted if n > 1 else 0)
+            length = np.int64(offsets[min(t + 1, lists)] - offsets[t])
+            n = max((length + size - 1) // size, 1)
+            part, place = ev.scan(n), ev.scan(n * wanted if n > 1 else 0)
+            first[t + 1] = part if t < lists else parts
+            begins[t + 1] = place if t < lists else places
 
 
 @ev.kernel
 def cut(P, R, size, begins, list_of):
-    """P: a tile for each list, an atom for each part."""
+    """P: a tile for each list, an atom for each part; behind the lists what is left, which has no elements."""
     for t in P.tiles():
         for s in P.atoms(t):
-            begins[s] = R.begin(t) + (s - P.begin(t)) * size
+            begins[s] = R.num_atoms
+            if t < R.num_tiles:
+                begins[s] = R.begin(t) + (s - P.begin(t)) * size
             list_of[s] = t
     begins[P.num_atoms] = R.num_atoms
 
@@ -124,17 +131,21 @@ class Parts(NamedTuple):
 
 
 def parts_of(R: Any, wanted: int, positions: Any, target: str) -> Parts:
-    """Return the lists in parts, and places for `wanted` elements of each. positions: their type."""
-    m, like = R.num_tiles, R.offsets
-    first, begins = (kit.empty(like, (m + 1,), np.int64) for _ in "12")
-    given = R.offsets, np.int64(PART), np.int64(wanted)
-    place_parts[SCANNED].on(target)(kit.whole(m), *given, first, begins)
-    P, L = (ev.ragged(x, num_atoms=kit.entry(x, m), check=False) for x in (first, begins))
-    cuts = kit.empty(like, (P.num_atoms + 1,), kit.dtype(like))
-    list_of = kit.empty(like, (P.num_atoms,), kit.index_type(m))
+    """Return the lists in parts, and places for `wanted` elements of each. positions: their type.
+
+    There are as many parts and places as such lists can have at most, so that a GPU is not waited for.
+    """
+    m, n, like = R.num_tiles, R.num_atoms, R.offsets
+    parts, places = m + n // PART, 2 * (n // PART) * wanted
+    first, begins = (kit.empty(like, (m + 2,), np.int64) for _ in "12")
+    sizes = (np.int64(x) for x in (PART, wanted, parts, places))
+    place_parts[SCANNED].on(target)(kit.whole(m + 1), like, *sizes, first, begins)
+    P, L = (ev.ragged(x, num_atoms=k, check=False) for x, k in ((first, parts), (begins, places)))
+    cuts = kit.empty(like, (parts + 1,), kit.dtype(like))
+    list_of = kit.empty(like, (parts,), kit.index_type(m))
     cut[EVENLY].on(target)(P, R, np.int64(PART), cuts, list_of)
-    S = ev.ragged(cuts, num_atoms=R.num_atoms, check=False)
-    return Parts(S, L, list_of, first, kit.empty(like, (L.num_atoms,), positions))
+    S = ev.ragged(cuts, num_atoms=n, check=False)
+    return Parts(S, L, list_of, first, kit.empty(like, (places,), positions))
 
 
 @kit.plannable

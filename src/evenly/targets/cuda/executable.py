@@ -10,6 +10,7 @@ from typing import Any
 
 from evenly.arguments import Binding
 from evenly.errors import InputError
+from evenly.interop.arrays import is_array
 from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
@@ -28,7 +29,7 @@ from .looping import Looping, nodes_of
 from .measuring import Measuring, measured
 from .memory import DeviceMemory
 from .place import device_at, gpu_of
-from .prepared import Prepared
+from .prepared import Movable, Prepared
 
 Stored = dict[ir.Path, DeviceMemory]  # stored partitions, by the path of their layout
 
@@ -188,9 +189,13 @@ class CudaExecutable(Executable):
     ) -> Prepared | Looping:
         """Return the launches. rooms: the greatest lengths of scratch arrays."""
         run, scratch, launches = self.launched(binding, stored, device, stream, workspace, rooms)
-        prepared, phases = Prepared(launches, device, stream, turn), self.program.phases
+        phases, given = self.program.phases, (launches, device, stream, turn)
         if not phases.repeats:
-            return prepared
+            if any(launch.code.facts for launch in launches):  # of memory: of whole, aligned words
+                return Prepared(*given)
+            own = [name for name, value in binding.arguments.items() if is_array(value)]
+            return Movable(*given, own)
+        prepared = Prepared(*given)
         assert scratch is not None
         at = {r.condition: run.scratch.pieces[r.condition.path].offset for r in phases.repeats}
         nodes = nodes_of(run.steps, launches, prepared, phases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 from threading import Lock
@@ -113,6 +114,41 @@ class Prepared:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
 
 
+class Movable(Prepared):
+    """Launches whose kernels are the same wherever the arrays lie. own: the names of the arguments that are arrays."""
+
+    __slots__ = ("_places",)
+
+    def __init__(
+        self, launches: list[Launch], device: Any, stream: Any, turn: Lock, own: list[str]
+    ) -> None:
+        super().__init__(launches, device, stream, turn)
+        which = {(name,): k for k, name in enumerate(own)}
+        # Which of a launch's arguments is the address of which array.
+        self._places = [
+            [
+                (i, which[p.path])
+                for i, p in enumerate(launch.code.parameters)
+                if p.kind == "array" and p.path in which
+            ]
+            for launch in launches
+        ]
+
+    def moved(self, addresses: tuple[int, ...]) -> Movable:
+        """Return the same for arrays of the same types and shapes elsewhere on the device."""
+        made = copy.copy(self)
+        made._arguments, made.items = [], []
+        for item, (values, _, _), places in zip(
+            self.items, self._arguments, self._places, strict=True
+        ):
+            there = type(values).from_buffer_copy(values)
+            for i, which in places:
+                there[2 * i] = addresses[which]
+            made._arguments.append(addressed(there))
+            made.items.append(type(item)((*item[:-2], made._arguments[-1][2], item[-1])))
+        return made
+
+
 def launch_together() -> Any:
     """Return the driver's function for cooperative launches, which takes no `extra`."""
     from cuda.bindings import driver
@@ -126,7 +162,7 @@ def only_one_device() -> bool:
 
 
 def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
-    """Pack arguments for the driver. Return the values, the array of their addresses, and that array's address."""
+    """Pack arguments for the driver, as `addressed` returns them."""
     values = (ctypes.c_int64 * max(2 * len(arguments), 1))()  # 16 bytes each, as complex128 needs
     start = ctypes.addressof(values)
     for i, value in enumerate(arguments):
@@ -134,7 +170,12 @@ def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
             values[2 * i] = int(value)
         else:
             ctypes.memmove(start + 16 * i, value.tobytes(), value.itemsize)
-    addresses = (ctypes.c_void_p * max(len(arguments), 1))(
-        *range(start, start + 16 * len(arguments), 16)
-    )
+    return addressed(values)
+
+
+def addressed(values: Any) -> tuple[Any, Any, int]:
+    """Return packed values, the array of their addresses, and that array's address."""
+    start, size = ctypes.addressof(values), ctypes.sizeof(values)
+    places = range(start, start + size, 16)
+    addresses = (ctypes.c_void_p * len(places))(*places)
     return values, addresses, ctypes.addressof(addresses)
