@@ -3,7 +3,7 @@
 // Integer data wraps, as in NumPy. Signed overflow is undefined in C++, so sums and products are computed with unsigned
 // words. C++ computes types of 8 and 16 bits as int, so results are converted back.
 #pragma once
-#include "gpu.cuh"
+#include "arithmetic.cuh"
 
 namespace ev {
 

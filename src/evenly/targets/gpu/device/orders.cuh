@@ -5,7 +5,7 @@
 // release; a relaxed load, then a fence, an acquire (PTX ISA, "Release and Acquire Patterns"). Target `simt` executes the
 // order that is written.
 #pragma once
-#include "gpu.cuh"
+#include "float_atomics.cuh"
 
 namespace ev {
 

@@ -18,6 +18,7 @@
 //     long long capacity, spill, spilled;  // of the list to keep tasks in; of what lies beyond; the place of that
 //     static constexpr bool counted;       // whether takers note what they have done
 #pragma once
+#include "arithmetic.cuh"
 #include "gpu.cuh"
 #include "group.cuh"
 #include "over_time.cuh"
