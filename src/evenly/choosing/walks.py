@@ -82,16 +82,11 @@ class Walks:
         return found
 
     @functools.cached_property
-    def heaviest(self) -> dict[int, float]:
-        """The most atoms of so many adjacent tiles over the mean, for 1, 2, 4, ... 32 of them."""
+    def uneven(self) -> dict[int, float]:
+        """The coefficient of variation of the atoms of so many adjacent tiles, for 1, 2, 4, ... 32 of them."""
         sums = _by_neighbours(np.add, self.lengths)
-        if not self.mean:
-            return dict.fromkeys(sums, 1.0)
-        return {n: float(found.max()) / (n * self.mean) for n, found in sums.items()}
-
-    @functools.cached_property
-    def mean(self) -> float:
-        return float(self.lengths.sum()) / self.lengths.size
+        mean = float(self.lengths.mean()) or 1.0
+        return {n: float(found.std()) / (n * mean) for n, found in sums.items()}
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:
