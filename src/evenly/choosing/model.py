@@ -368,7 +368,7 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
 
 
 def meetings(made: Shares, a: About) -> Any:
-    """Return how often blocks meet to join the longest tile: FAN of those that share it, then FAN of these, and so on."""
+    """Return how often blocks meet to join the longest tile: FAN that share it, then FAN of these groups, and so on."""
     shared = np.maximum(a.greatest / made.share, 1.0)
     return np.ceil(np.log(shared) / np.log(FAN)) * (a.reductions > 0)
 
