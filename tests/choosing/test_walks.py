@@ -66,15 +66,18 @@ def test_where_only_the_mean_is_known_all_tiles_are_alike() -> None:
     assert alike(10.0) != alike(11.0)
 
 
-def test_blocks_are_uneven_where_long_tiles_lie_together() -> None:
+def test_the_heaviest_block_has_the_long_tiles_that_lie_together() -> None:
     """One run of 32 tiles in ten has ten times the atoms of each other."""
     lengths = np.repeat([1, 10], [32 * 9, 32])
-    together = of_lengths(lengths).uneven
-    assert [together[n] for n in (1, 8, 32)] == pytest.approx([2.7 / 1.9] * 3)
-    apart = of_lengths(np.random.default_rng(0).permutation(lengths)).uneven
-    assert apart[1] == pytest.approx(2.7 / 1.9)
-    assert apart[32] < 0.5
-    assert alike(0.0).uneven[4] == alike(7.0).uneven[4] == 0
+    assert (
+        of_lengths(lengths).heaviest[8]
+        == of_lengths(lengths).heaviest[32]
+        == pytest.approx(100 / 19)
+    )
+    apart = np.random.default_rng(0).permutation(lengths)
+    assert of_lengths(apart).heaviest[1] == pytest.approx(100 / 19)
+    assert of_lengths(apart).heaviest[32] < 2.5
+    assert alike(0.0).heaviest[4] == 1
 
 
 def test_where_short_tiles_crowd_a_share_has_many() -> None:

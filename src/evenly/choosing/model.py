@@ -35,7 +35,6 @@ ALONE = (128, 3), (128, 5), (256, 5)  # the same, and threads of a block, where 
 RUN, RUN_BYTES = 4, 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
-FAN = 128  # blocks that meet at a time to join a tile that they share (device/meet.cuh)
 SEARCHED = 8  # tiles for each atom of a share, from which on atoms search for their tile (device/chunk_tiles.cuh)
 # Lanes for each atom of a mean tile, and atoms for each lane: with so many, groups are never quick.
 TOO_MANY, TOO_FEW = 8, 40
@@ -208,20 +207,15 @@ class Rates:
         """Return the work of lanes that own their tiles: with few loads under way, they wait longer for memory."""
         return busy * (1 + self.n["slower"] * missed)
 
-    def late(self, blocks: Any, block: Any, uneven: Any = 0.0) -> Any:
+    def late(self, blocks: Any, block: Any, heaviest: Any = 1.0) -> Any:
         """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
 
-        While the last blocks end, others have none: `last` of a wave, or of all blocks if they are fewer. And one
-        multiprocessor has more work than the mean, by `heavy` standard deviations of what its blocks add up to.
-        uneven: the coefficient of variation of a block's work.
+        While the last blocks end, others have none: `last` of a wave, or of all blocks if they are fewer. The block
+        that has the most work may be among them, `heaviest` times the mean: `heavy` of what it has more.
         """
-        each = np.maximum(blocks / self.tables.multiprocessors, 1.0)
-        more = self.n["heavy"] * uneven / np.sqrt(each)
-        return self.n["last"] * self.at_once(blocks, block) + more
-
-    def at_once(self, blocks: Any, block: Any) -> Any:
-        """Return the share of all blocks that run at once."""
-        return np.minimum(1.0, self.tables.wave / (block * np.maximum(blocks, 1.0)))
+        blocks = np.maximum(blocks, 1.0)
+        more = self.n["heavy"] * (heaviest - 1) * self.tables.multiprocessors / blocks
+        return self.n["last"] * np.minimum(1.0, self.tables.wave / (block * blocks)) + more
 
     def of_atoms(self, own: Mapping[str, Any]) -> Any:
         """Return the work of an atom under shares or bins."""
@@ -276,20 +270,20 @@ def _plain(lanes: int) -> list[Any]:
     return [s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS]
 
 
-def of_groups(made: Groups, rates: Rates, rounds: Any, uneven: Any) -> Cost:
+def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
-    rounds, uneven: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing.
+    rounds, heaviest: of Walks. Numbers: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing.
     item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers: more if it
     gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us for each
-    round of the longest tile, and each: for each atom that a lane takes there at once, also for one beyond the end.
+    round of the longest tile, and each: for each atom of a lane there.
     """
     a, n, own = rates.a, rates.n, rates.tables.numbers_of(made)
     warps = a.tiles * made.warps
     missed = rates.missed(a.moved)
     busy = rates.waiting(_work_of_groups(made, rates, own, warps, rounds), missed)
     lines, more = _read_by_groups(made, rates)
-    tail = rates.late(a.tiles / made.tiles, made.block, uneven)
+    tail = rates.late(a.tiles / made.tiles, made.block, heaviest)
     launch = own["launch"] + n["kernel"] * a.whole
     limits = rates.limits(a.moved, missed, lines, more)
     # Where the longest tiles come first, the others are worked on meanwhile.
@@ -326,9 +320,8 @@ def _read_by_groups(made: Groups, rates: Rates) -> tuple[Any, Any]:
 def _chain_of_groups(made: Groups, rates: Rates, own: Own, warps: Any) -> Any:
     a, n, several = rates.a, rates.n, made.lanes > 1
     alone = n["alone"] * np.maximum(a.scatters, a.scans * several)
-    rounds = np.ceil(a.greatest / (made.lanes * made.items))
-    chain = (own["round"] + own["each"] * made.items) * rounds
-    chain = chain + alone * np.ceil(a.greatest / made.lanes)
+    chain = own["round"] * np.ceil(a.greatest / (made.lanes * made.items))
+    chain = chain + (own["each"] + alone) * np.ceil(a.greatest / made.lanes)
     return (chain + n["meet"] * warps * (made.lanes > WARP)) * a.passes
 
 
@@ -339,8 +332,7 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     crowd: of Walks. Numbers: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for
     one that gathers, that depends on its tile; narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare:
     under a list of tiles, us of a tile without atoms. The share with the most tiles takes longer: turn: us for each of
-    a thread's tiles; or as many rounds of groups as its atoms' searches have steps. join: us each time that blocks
-    meet, to join the longest tile; what blocks do that run later hides it.
+    a thread's tiles; or as many rounds of groups as its atoms' searches have steps.
     """
     a, n, own = rates.a, rates.n, made.own
     atom = rates.of_atoms(own) + a.by_tile * own["by_tile"] + a.narrow * own["narrow"]
@@ -348,8 +340,8 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     visits = np.maximum(a.reductions, made.merges)
     busy = rates.of_tiles(own) * visits + a.atoms * atom * a.passes
     busy = busy + a.scans * n["running"] * a.atoms / made.items
-    within = a.atoms / WARP * (1 + np.log2(WARP) / made.items) * a.reductions
-    busy = busy + within * a.operations * n["operation"]
+    joined = a.atoms / WARP * (1 + np.log2(WARP) / made.items) * a.reductions
+    busy = busy + joined * a.operations * n["operation"]
     lines = (a.atom_bytes + a.later + a.stored) / LINE
     lines = lines + n["gather"] * np.minimum(1.0, a.apart * made.run)
     launch = np.where(a.reductions > 0, own["launch"], n["plain"])
@@ -358,19 +350,11 @@ def of_shares(made: Shares, rates: Rates, crowd: Any) -> Cost:
     # A search waits for a load at each step, as groups do in each round of the longest tile.
     search = rates.tables.groups["round"][0] * made.items * np.log2(np.maximum(crowd, 1.0))
     turns = np.where(crowd > SEARCHED * made.share, search, n["turn"] * crowd / made.block)
-    blocks = (a.atoms + a.tiles * made.merges) / made.share
-    joined = n["join"] * meetings(made, a) * rates.at_once(blocks, made.block)
-    chain = turns * made.crowded + n["alone"] * made.items * a.scatters + joined
-    tail = rates.late(blocks, made.block)
+    chain = turns * made.crowded + n["alone"] * made.items * a.scatters
+    tail = rates.late((a.atoms + a.tiles * made.merges) / made.share, made.block)
     moved = a.moved + (a.moved_listed - a.moved) * made.listed + a.atoms * a.later
     limits = rates.limits(moved, rates.missed(moved), lines)
     return cost(limits, busy, launch, chain, n["overlap"], tail)
-
-
-def meetings(made: Shares, a: About) -> Any:
-    """Return how often blocks meet to join the longest tile: FAN that share it, then FAN of these groups, and so on."""
-    shared = np.maximum(a.greatest / made.share, 1.0)
-    return np.ceil(np.log(shared) / np.log(FAN)) * (a.reductions > 0)
 
 
 def of_bins(made: Bins, rates: Rates, threads: Any, rounds: Any, longest: Any, parts: Any) -> Cost:
@@ -433,7 +417,7 @@ def parts(work: Work, tables: Tables) -> list[tuple[tuple[s.Schedule, ...], Cost
 
 
 def groups_part(made: Groups, rates: Rates, walks: Walks) -> tuple[tuple[s.Schedule, ...], Cost]:
-    return made.schedules, of_groups(made, rates, made.rounds(walks), made.uneven(walks))
+    return made.schedules, of_groups(made, rates, made.rounds(walks), made.heaviest(walks))
 
 
 def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:

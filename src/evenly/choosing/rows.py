@@ -72,9 +72,9 @@ class Groups:
             found[at] = walks.rounds(lanes, atoms)
         return found
 
-    def uneven(self, walks: Walks) -> Any:
-        """Return the coefficient of variation of the atoms of a block, as far as the sample tells."""
-        return np.array([walks.uneven[count] for count in self._counts])[self._of_count]
+    def heaviest(self, walks: Walks) -> Any:
+        """Return the most atoms of a block over the mean, as far as the sample tells."""
+        return np.array([walks.heaviest[count] for count in self._counts])[self._of_count]
 
 
 class Shares:

@@ -82,11 +82,16 @@ class Walks:
         return found
 
     @functools.cached_property
-    def uneven(self) -> dict[int, float]:
-        """The coefficient of variation of the atoms of so many adjacent tiles, for 1, 2, 4, ... 32 of them."""
+    def heaviest(self) -> dict[int, float]:
+        """The most atoms of so many adjacent tiles over the mean, for 1, 2, 4, ... 32 of them."""
         sums = _by_neighbours(np.add, self.lengths)
-        mean = float(self.lengths.mean()) or 1.0
-        return {n: float(found.std()) / (n * mean) for n, found in sums.items()}
+        if not self.mean:
+            return dict.fromkeys(sums, 1.0)
+        return {n: float(found.max()) / (n * self.mean) for n, found in sums.items()}
+
+    @functools.cached_property
+    def mean(self) -> float:
+        return float(self.lengths.sum()) / self.lengths.size
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:

@@ -40,7 +40,7 @@ class Batch:
         )
         self.groups, shares, bins = groups_of(LANES, runs=True), tables.shares(), tables.bins
         self.rounds = np.stack([self.groups.rounds(work.walks) for work in works])
-        self.uneven = np.stack([self.groups.uneven(work.walks) for work in works])
+        self.heaviest = np.stack([self.groups.heaviest(work.walks) for work in works])
         self.crowd = np.stack([shares.crowd(work.walks, work.st.tiles) for work in works])
         walked = [walked_in_bins(bins, work.walks, work.st.greatest) for work in works]
         self.walked = [np.stack(one) for one in zip(*walked, strict=True)]
@@ -58,7 +58,7 @@ class Batch:
         tables = Tables(numbers)
         rates = Rates(self.about, tables)
         found = (
-            of_groups(self.groups, rates, self.rounds, self.uneven),
+            of_groups(self.groups, rates, self.rounds, self.heaviest),
             of_shares(tables.shares(), rates, self.crowd),
             of_bins(tables.bins, rates, *self.walked),
         )

@@ -22,7 +22,7 @@ from .tasks import SPMVS
 from .vector import HELD, LOWEST, RATES, Logs, Numbers, logs, places, with_logs
 
 SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
-ERRORS = 2.0  # weight of the squared errors of predictions beside what choices lose
+ERRORS = 0.6  # weight of the squared errors of predictions beside what choices lose
 NEAR = 2.5  # how fast that weight falls with the logarithm of the time beside the best
 WORST = 0.5  # weight of the square of a loss: one large loss is worse than many small ones
 FILES = 5.0  # weight of a matrix that was not drawn by families

@@ -33,15 +33,7 @@ OF_ALL = (
     "operation",
     "running",
 )
-OF_ONE = (
-    "round",
-    "each",
-    "chain",
-    "turn",
-    "wait",
-    "alone",
-    "join",
-)  # loads that wait for each other
+OF_ONE = ("round", "each", "chain", "turn", "wait", "alone")  # loads that wait for each other
 SAME = (
     "launch",
     "kernel",
