@@ -32,7 +32,7 @@ Numbers = Mapping[str, Any]
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
 ALONE = (128, 3), (128, 5), (256, 5)  # the same, and threads of a block, where a lane is a group
-RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
+RUN, RUN_BYTES = 4, 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
 SEARCHED = 8  # tiles for each atom of a share, from which on atoms search for their tile (device/chunk_tiles.cuh)
@@ -253,14 +253,14 @@ def able_groups(work: Work) -> Groups:
 
     Where adjacent atoms read adjacent memory, also those with runs of them, for groups of up to a warp.
     """
-    runs = RUNS if work.task.runs and not work.by_columns else ()
-    return groups_of(lanes_for(work), tuple(n for n in runs if n * work.task.width <= RUN_BYTES))
+    runs = work.task.runs and not work.by_columns and RUN * work.task.width <= RUN_BYTES
+    return groups_of(lanes_for(work), runs)
 
 
 @functools.cache
-def groups_of(lanes: tuple[int, ...], runs: tuple[int, ...]) -> Groups:
+def groups_of(lanes: tuple[int, ...], runs: bool) -> Groups:
     plain = (made for n in lanes for made in _plain(n))
-    some = (s.GroupMapped(n, items=run, run=run) for n in lanes if 2 <= n <= WARP for run in runs)
+    some = (s.GroupMapped(n, items=RUN, run=RUN) for n in lanes if runs and 2 <= n <= WARP)
     return Groups((*plain, *some))
 
 

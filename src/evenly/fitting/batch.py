@@ -9,7 +9,6 @@ import numpy as np
 
 from evenly.choosing.model import (
     LANES,
-    RUNS,
     About,
     Rates,
     about,
@@ -39,7 +38,7 @@ class Batch:
         self.about = About(
             *(np.array(column, float)[:, None] for column in zip(*map(about, works), strict=True))
         )
-        self.groups, shares, bins = groups_of(LANES, RUNS), tables.shares(), tables.bins
+        self.groups, shares, bins = groups_of(LANES, runs=True), tables.shares(), tables.bins
         self.rounds = np.stack([self.groups.rounds(work.walks) for work in works])
         self.heaviest = np.stack([self.groups.heaviest(work.walks) for work in works])
         self.crowd = np.stack([shares.crowd(work.walks, work.st.tiles) for work in works])
