@@ -52,9 +52,10 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   Value* opens;   // of each thread: the part of the tile that was open before its slots
 
   After* afters;  // of each slot in which a tile ends: what it leaves; where it fits, in the place of its value
+  int* counts;    // of each warp: how many tiles end in its slots. Then: whether the block's first tile began before it
 
-  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens, After* afters)
-      : shares(phase), ends(ends), values(values), opens(opens), afters(afters) {}
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens, After* afters, int* counts)
+      : shares(phase), ends(ends), values(values), opens(opens), afters(afters), counts(counts) {}
 
   // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
   static EV_DEVICE int own_slot() { return thread_rank() * I; }
@@ -272,7 +273,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   }
   // The same by whole warps. Where some tiles are empty, a warp collects the others until each lane has one, since what they leave
   // may take long to compute. They wait where the marks of ends were.
-  static constexpr bool together = late && I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
+  static constexpr bool together = late && !GoesOn && I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
   EV_DEVICE void leave_together(const Bounds& b, const Extent& of_first, Grid& grid) const {
     unsigned* const waiting = reinterpret_cast<unsigned*>(ends) + warp_rank() * 64;
     Extent of = of_first;
@@ -303,15 +304,54 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       if (leaves) phase.leave(b.t0 + (pos)(own / (2 * S)), part(own / 2 % S, own % 2 != 0), grid);
     }
   }
-  // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
-  // of it. before: the part of the tile that was open before the thread's slots.
-  EV_DEVICE void leave_own(const Ends own, const Value& before, int head) const {
+  // Applies f to the tiles that end in the warp's slots: (which of them it is, its last slot, whether others than the slots'
+  // thread may have some of it). A lane takes the next one wherever it ends: where tiles are short, most of them end in the
+  // slots of a few lanes. through: of `ends_through`.
+  template <class F> EV_DEVICE void each_end(const Ends own, int through, F f) const {
+    const int count = shuffle_from(full_warp, through, 31);
     #pragma unroll 1
-    for (Ends rest = own; rest != 0; rest &= rest - 1) {
-      const int slot = own_slot() + lowest_bit(rest);
-      const Value value = values[place(slot)];
-      if (slot >= head) after_at(slot) = phase.after(rest == own ? Phase::then(before, value) : value);
+    for (int first = 0; first < count; first += 32) {
+      const int number = first + lane_rank() < count ? first + lane_rank() : count - 1;
+      int owner = 0;
+      #pragma unroll
+      for (int step = 16; step > 0; step /= 2)
+        if (shuffle_from(full_warp, through, owner + step - 1) <= number) owner += step;
+      const Ends of_owner = shuffle_from(full_warp, own, owner);
+      Ends rest = of_owner;
+      #pragma unroll 1
+      for (int earlier = number - shuffle_from(full_warp, through - count_bits(own), owner); earlier > 0; --earlier) rest &= rest - 1;
+      const int slot = (warp_rank() * 32 + owner) * I + lowest_bit(rest);
+      if (first + lane_rank() < count) f(number, slot, rest == of_owner);
     }
+  }
+  // How many tiles end in the slots of the lanes up to this one.
+  static EV_DEVICE int ends_through(const Ends own) {
+    int through = count_bits(own);
+    #pragma unroll
+    for (int o = 1; o < 32; o <<= 1) {
+      const int before = shuffle_up(full_warp, through, o);
+      if (lane_rank() >= o) through += before;
+    }
+    return through;
+  }
+  // Where no tile is empty, ends are numbered as tiles are, so that nobody has to look where these begin.
+  EV_DEVICE void note_ends(int through, bool first_began_before) const {
+    if (lane_rank() == 31) counts[warp_rank()] = through;
+    if (thread_rank() == 0) counts[T / 32] = first_began_before;
+  }
+  EV_DEVICE int ends_of(int warps) const {
+    int all = 0;
+    #pragma unroll
+    for (int w = 0; w < T / 32; ++w) all += w < warps ? counts[w] : 0;
+    return all;
+  }
+  EV_DEVICE bool ordered(const Bounds& b) const { return b.t1 - b.t0 == ends_of(T / 32); }
+  EV_DEVICE void leave_in_order(const Bounds& b, const Ends own, int through, Grid& grid) const {
+    const int earlier = ends_of(warp_rank()), first = counts[T / 32];
+    each_end(own, through, [&](int number, int slot, bool joins) {
+      number += earlier;
+      if (number >= first) phase.leave(b.t0 + number, part(slot, joins), grid);
+    });
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
     const auto own = this->by_number(block_rank(), block_count());
@@ -372,18 +412,23 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       barrier();
       const Ends own = own_ends();
       const Value tail = fold(own, z0, loaded.whole);
-      const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
+      const int through = GoesOn || together ? ends_through(own) : 0;
+      if constexpr (together) note_ends(through, b.t0 < b.t1 && of_first.begin < z0);
+      const Open<Phase> before = block_scan<Phase, T, late>(own != 0, tail, Phase::identity());
       opens[thread_rank()] = before.value;
       link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
       if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
       barrier();
       leave_head(b, of_first, link);
       if constexpr (GoesOn) {
-        leave_own(own, before.value, goes_on.head());
+        each_end(own, through, [&](int, int slot, bool joins) {
+          if (slot >= goes_on.head()) after_at(slot) = phase.after(part(slot, joins));
+        });
         barrier();
         goes_on.store(z0, z1, loaded);
       } else {
-        leave(b, of_first, grid);
+        if (together && ordered(b)) leave_in_order(b, own, through, grid);
+        else leave(b, of_first, grid);
       }
     }
     if constexpr (!GoesOn) {
@@ -406,7 +451,8 @@ EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase
   EV_SHARED(typename engine::After, afters, engine::in_place ? 1 : engine::S);
   EV_SHARED(typename next::Ending, endings, GoesOn ? T : 1);
   EV_SHARED(int, firsts, GoesOn ? T / 32 + 1 : 1);
-  const engine stream(phase, ends, values, opens, afters);
+  EV_SHARED(int, counts, engine::together ? T / 32 + 1 : 1);
+  const engine stream(phase, ends, values, opens, afters, counts);
   auto grid = grid_start<Phase>();
   constexpr int links_at_once = 2;  // the atoms take most registers
   decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);
