@@ -48,14 +48,13 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   static_assert(I <= 64, "a bit each");
 
   Mark* ends;     // of each slot: 1 if a tile ends there
-  Value* values;  // of each slot, at place(slot): what its atom contributes, then its tile's part since the thread began
-  Value* opens;   // of each thread: the part of the tile that was open before its slots
+  Value* values;  // of each slot, at place(slot): what its atom contributes; then, where a tile ends, the block's part of it
 
   After* afters;  // of each slot in which a tile ends: what it leaves; where it fits, in the place of its value
   int* counts;    // of each warp: how many tiles end in its slots. Then: whether the block's first tile began before it
 
-  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens, After* afters, int* counts)
-      : shares(phase), ends(ends), values(values), opens(opens), afters(afters), counts(counts) {}
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, After* afters, int* counts)
+      : shares(phase), ends(ends), values(values), afters(afters), counts(counts) {}
 
   // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
   static EV_DEVICE int own_slot() { return thread_rank() * I; }
@@ -247,16 +246,16 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     return open;
   }
 
+  // What was open before the thread's slots belongs to the first tile that ends in them. Until then values are parts since the
+  // thread began.
+  EV_DEVICE void join_open(const Ends own, const Value& before) const {
+    if (own == 0) return;
+    Value& value = values[place(own_slot() + lowest_bit(own))];
+    value = Phase::then(before, value);
+  }
   // The block's part of a tile that ends in it.
-  EV_DEVICE Value part(const Bounds& b, const Extent& of) const {
-    const unsigned slot = (unsigned)(of.end - 1 - b.z0), thread = slot / I;
-    return part(slot, of.begin < b.z0 + (pos)(thread * I));
-  }
-  // joins: whether the tile began before the slots of the thread that has its last one.
-  EV_DEVICE Value part(unsigned slot, bool joins) const {
-    const Value value = values[place(slot)];
-    return joins ? Phase::then(opens[slot / I], value) : value;
-  }
+  EV_DEVICE const Value& part(const Bounds& b, const Extent& of) const { return values[place((unsigned)(of.end - 1 - b.z0))]; }
+
   // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
   template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
     if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
@@ -286,7 +285,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       const bool there = tile < b.t1, empty = there && of.begin == of.end;
       if (empty) phase.leave(tile, Phase::identity(), grid);
       const unsigned slot = (unsigned)(of.end - 1 - b.z0) % S;
-      unsigned own = ((unsigned)(tile - b.t0) * S + slot) * 2 + (of.begin < b.z0 + (pos)(slot / I * I));
+      unsigned own = (unsigned)(tile - b.t0) * S + slot;
       bool leaves = there && !empty && of.begin >= b.z0;
       of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};  // asked for before these are left
       if (!more || any(full_warp, empty)) {
@@ -301,27 +300,34 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
         if (leaves) own = waiting[count + lane_rank()];
         sync_warp(full_warp);  // others take their place
       }
-      if (leaves) phase.leave(b.t0 + (pos)(own / (2 * S)), part(own / 2 % S, own % 2 != 0), grid);
+      if (leaves) phase.leave(b.t0 + (pos)(own / S), values[place(own % S)], grid);
     }
   }
-  // Applies f to the tiles that end in the warp's slots: (which of them it is, its last slot, whether others than the slots'
-  // thread may have some of it). A lane takes the next one wherever it ends: where tiles are short, most of them end in the
-  // slots of a few lanes. through: of `ends_through`.
+  // Applies f to the tiles that end in the warp's slots: (which of them it is, its last slot). A lane takes the next one
+  // wherever it ends: where tiles are short, most of them end in the slots of a few lanes. The list of them takes the place of
+  // the marks; it has the low bits of slots, which ascend. through: of `ends_through`.
   template <class F> EV_DEVICE void each_end(const Ends own, int through, F f) const {
-    const int count = shuffle_from(full_warp, through, 31);
+    const int count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;
+    Mark* const list = ends + first_slot;
+    const int begin = through - count_bits(own);
+    int at = begin;
+    #pragma unroll
+    for (int k = 0; k < I; ++k)
+      if (own >> k & 1) list[at++] = (Mark)(lane_rank() * I + k);
+    constexpr int turns = (32 * I - 1) / 256;
+    int turn[turns + 1];  // how many end in the first 256 slots, in the first 512, ...
+    #pragma unroll
+    for (int n = 0; n < turns; ++n) {
+      const int slot = (n + 1) * 256;
+      turn[n] = shuffle_from(full_warp, begin + count_bits(own & (((Ends)1 << slot % I) - 1)), slot / I);
+    }
+    sync_warp(full_warp);
     #pragma unroll 1
-    for (int first = 0; first < count; first += 32) {
-      const int number = first + lane_rank() < count ? first + lane_rank() : count - 1;
-      int owner = 0;
+    for (int number = lane_rank(); number < count; number += 32) {
+      int slot = list[number];
       #pragma unroll
-      for (int step = 16; step > 0; step /= 2)
-        if (shuffle_from(full_warp, through, owner + step - 1) <= number) owner += step;
-      const Ends of_owner = shuffle_from(full_warp, own, owner);
-      Ends rest = of_owner;
-      #pragma unroll 1
-      for (int earlier = number - shuffle_from(full_warp, through - count_bits(own), owner); earlier > 0; --earlier) rest &= rest - 1;
-      const int slot = (warp_rank() * 32 + owner) * I + lowest_bit(rest);
-      if (first + lane_rank() < count) f(number, slot, rest == of_owner);
+      for (int n = 0; n < turns; ++n) slot += number >= turn[n] ? 256 : 0;
+      f(number, first_slot + slot);
     }
   }
   // How many tiles end in the slots of the lanes up to this one.
@@ -348,9 +354,9 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   EV_DEVICE bool ordered(const Bounds& b) const { return b.t1 - b.t0 == ends_of(T / 32); }
   EV_DEVICE void leave_in_order(const Bounds& b, const Ends own, int through, Grid& grid) const {
     const int earlier = ends_of(warp_rank()), first = counts[T / 32];
-    each_end(own, through, [&](int number, int slot, bool joins) {
+    each_end(own, through, [&](int number, int slot) {
       number += earlier;
-      if (number >= first) phase.leave(b.t0 + number, part(slot, joins), grid);
+      if (number >= first) phase.leave(b.t0 + number, values[place(slot)], grid);
     });
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
@@ -415,14 +421,14 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       const int through = GoesOn || together ? ends_through(own) : 0;
       if constexpr (together) note_ends(through, b.t0 < b.t1 && of_first.begin < z0);
       const Open<Phase> before = block_scan<Phase, T, late>(own != 0, tail, Phase::identity());
-      opens[thread_rank()] = before.value;
+      join_open(own, before.value);
       link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
       if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
       barrier();
       leave_head(b, of_first, link);
       if constexpr (GoesOn) {
-        each_end(own, through, [&](int, int slot, bool joins) {
-          if (slot >= goes_on.head()) after_at(slot) = phase.after(part(slot, joins));
+        each_end(own, through, [&](int, int slot) {
+          if (slot >= goes_on.head()) after_at(slot) = phase.after(values[place(slot)]);
         });
         barrier();
         goes_on.store(z0, z1, loaded);
@@ -447,12 +453,11 @@ EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase
   static_assert(T % 32 == 0, "whole warps");
   EV_SHARED(typename engine::Mark, ends, engine::S);
   EV_SHARED(typename engine::Value, values, engine::places);
-  EV_SHARED(typename engine::Value, opens, T);
   EV_SHARED(typename engine::After, afters, engine::in_place ? 1 : engine::S);
   EV_SHARED(typename next::Ending, endings, GoesOn ? T : 1);
   EV_SHARED(int, firsts, GoesOn ? T / 32 + 1 : 1);
   EV_SHARED(int, counts, engine::together ? T / 32 + 1 : 1);
-  const engine stream(phase, ends, values, opens, afters, counts);
+  const engine stream(phase, ends, values, afters, counts);
   auto grid = grid_start<Phase>();
   constexpr int links_at_once = 2;  // the atoms take most registers
   decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);
