@@ -23,7 +23,12 @@ template <class Stream> struct following {
   using After = typename Stream::After;
   using Ends = typename Stream::Ends;
   static constexpr int T = Stream::threads, S = Stream::S, I = S / T, R = Stream::R, W = T / 32;
-  struct Ending { Ends own; int next; };  // where tiles end in a thread's slots, and the next end in its warp; S: there is none
+  static constexpr bool few = I <= 16 && S < (1 << 15);
+  // Where tiles end in a thread's slots, and the next end in its warp; S: there is none.
+  struct Ending {
+    typename choose<few, unsigned short, Ends>::type own;
+    typename choose<few, short, int>::type next;
+  };
 
   const Stream& stream;
   Ending* endings;  // of each thread
@@ -34,7 +39,7 @@ template <class Stream> struct following {
     const unsigned with = ballot(full_warp, own != 0), later = with & lanes_above(lane_rank());
     const int first = own != 0 ? Stream::own_slot() + lowest_bit(own) : S;
     const int next = shuffle_from(full_warp, first, later != 0 ? lowest_bit(later) : lane_rank());
-    endings[thread_rank()] = {own, later != 0 ? next : S};
+    endings[thread_rank()] = Ending{(decltype(Ending::own))own, (decltype(Ending::next))(later != 0 ? next : S)};
     if (lane_rank() == (with != 0 ? lowest_bit(with) : 0)) firsts[warp_rank()] = first;
     if (thread_rank() == 0) firsts[W] = head;
   }
@@ -47,7 +52,7 @@ template <class Stream> struct following {
     for (int j = 0; j < I / R; ++j) {
       const int slot = Stream::run_slot(j);
       const Ending in = endings[slot / I];
-      const Ends ends = in.own >> (slot % I);
+      const Ends ends = (Ends)in.own >> (slot % I);
       int end = end_of(in, slot + R - 1, beyond);
       typename Phase::Stored found[R];
       After after = {};
@@ -70,7 +75,7 @@ template <class Stream> struct following {
 private:
   // The slot in which the tile of a slot ends, S if that is in a later block.
   static EV_DEVICE int end_of(const Ending& in, int slot, int beyond) {
-    const Ends rest = in.own >> (slot % I);
+    const Ends rest = (Ends)in.own >> (slot % I);
     return rest != 0 ? slot + lowest_bit(rest) : in.next < S ? in.next : beyond;
   }
   EV_DEVICE int first_after(int warp) const {

@@ -34,12 +34,14 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   static_assert(I % R == 0, "whole runs");
 
   // Values lie in shared memory in chunks of up to 16 bytes. The lanes of a warp write chunks that are adjacent, and read
-  // chunks that are I values apart. A chunk is left out after every eight, or they would meet in the same banks.
+  // chunks that are I values apart. One is left out after every eight, or after the I values if they are more, or they would
+  // meet in the same banks.
   static constexpr int fit = (int)sizeof(Value) <= 8 && 16 % sizeof(Value) == 0 ? 16 / (int)sizeof(Value) : 1;
   static constexpr int per = fit < R ? fit : R;
-  static constexpr int places = S + (S - 1) / (8 * per) * per;
+  static constexpr int gap = 8 * per > I ? 8 * per : I;
+  static constexpr int places = S + (S - 1) / gap * per;
   struct alignas(per == 1 ? alignof(Value) : per * sizeof(Value)) Chunk { Value each[per]; };
-  static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / (8 * per) * per); }
+  static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / gap * per); }
 
   struct Bounds { pos t0, z0, t1, z1; };
   struct Extent { pos begin, end; };
@@ -61,10 +63,13 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   static EV_DEVICE int run_slot(int j) { return warp_rank() * 32 * I + (j * 32 + lane_rank()) * R; }
   // The places of slot own_slot() + k, and of item k of that run: at a constant distance from the first, if that can be.
   static EV_DEVICE int own_place(int k) {
-    return 8 * per % I == 0 ? place(own_slot()) + k : place(own_slot() + k);
+    return gap % I == 0 ? place(own_slot()) + k : place(own_slot() + k);
   }
-  static EV_DEVICE int run_place(int j, int k) { return place(run_slot(0)) + j * 36 * R + k; }
-  static_assert(8 * per % R == 0, "a run is not interrupted");
+  static EV_DEVICE int run_place(int j, int k) {
+    constexpr int row = 32 * R;
+    return (row % gap == 0 ? place(run_slot(0)) + j * (row + row / gap * per) : place(run_slot(j))) + k;
+  }
+  static_assert(gap % R == 0, "a run is not interrupted");
   EV_DEVICE Chunk& chunk_at(int place) const { return *reinterpret_cast<Chunk*>(values + place); }
   EV_DEVICE void write(int place, const Value* v) const {
     Chunk chunk;
