@@ -162,7 +162,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "chunk_tiles.cuh": (merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
-    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, streams_of_pairs, streams, streams, streams, follows),
+    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, follows, streams, streams, streams, follows),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),

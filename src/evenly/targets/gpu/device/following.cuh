@@ -53,22 +53,28 @@ template <class Stream> struct following {
       const int slot = Stream::run_slot(j);
       const Ending in = endings[slot / I];
       const Ends ends = (Ends)in.own >> (slot % I);
-      int end = end_of(in, slot + R - 1, beyond);
+      const int last = end_of(in, slot + R - 1, beyond);
       typename Phase::Stored found[R];
       After after = {};
-      bool here[R], all = true;
+      if (last < S) after = stream.after_at(last);
+      int first = last;
       #pragma unroll
       for (int k = R - 1; k >= 0; --k) {  // backwards, since most share their tile with the next
-        if (k < R - 1 && (ends >> k & 1)) end = slot + k;
-        if (end < S && (k == R - 1 || (ends >> k & 1))) after = stream.after_at(end);
-        here[k] = slot + k >= before && end < S;
+        if (k < R - 1 && (ends >> k & 1)) {
+          after = stream.after_in_run(j, k);
+          first = slot + k;
+        }
         stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
-        all = all && here[k];
       }
-      if (all) stream.phase.store_run(z0 + slot, found);
-      #pragma unroll
-      for (int k = 0; k < R; ++k)
-        if (!all && here[k]) stream.phase.store_one(z0 + slot + k, found[k]);
+      if (first >= before && last < S) {
+        stream.phase.store_run(z0 + slot, found);
+      } else {
+        #pragma unroll
+        for (int k = 0; k < R; ++k) {
+          const int end = end_of(in, slot + k, beyond);
+          if (end >= before && end < S) stream.phase.store_one(z0 + slot + k, found[k]);
+        }
+      }
     }
   }
 

@@ -88,6 +88,10 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     if constexpr (in_place) return *reinterpret_cast<After*>(values + place(slot));
     else return afters[slot];
   }
+  EV_DEVICE After& after_in_run(int j, int k) const {
+    if constexpr (in_place) return *reinterpret_cast<After*>(values + run_place(j, k));
+    else return afters[run_slot(j) + k];
+  }
 
   // Where a run takes less room than what its atoms contribute, as a number less than a pair, runs change hands, and contribute
   // when their tile is folded. The runs of a warp then lie where its values will. One is left out after every 128 bytes.
