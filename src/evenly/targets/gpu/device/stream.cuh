@@ -53,10 +53,9 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   Value* values;  // of each slot, at place(slot): what its atom contributes; then, where a tile ends, the block's part of it
 
   After* afters;  // of each slot in which a tile ends: what it leaves; where it fits, in the place of its value
-  int* counts;    // of each warp: how many tiles end in its slots. Then: whether the block's first tile began before it
 
-  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, After* afters, int* counts)
-      : shares(phase), ends(ends), values(values), afters(afters), counts(counts) {}
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, After* afters)
+      : shares(phase), ends(ends), values(values), afters(afters) {}
 
   // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
   static EV_DEVICE int own_slot() { return thread_rank() * I; }
@@ -281,7 +280,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   }
   // The same by whole warps. Where some tiles are empty, a warp collects the others until each lane has one, since what they leave
   // may take long to compute. They wait where the marks of ends were.
-  static constexpr bool together = late && !GoesOn && I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
+  static constexpr bool together = late && I >= 8 && S <= 4096;  // a word for each of 64 tiles of a warp, which holds its number and slot
   EV_DEVICE void leave_together(const Bounds& b, const Extent& of_first, Grid& grid) const {
     unsigned* const waiting = reinterpret_cast<unsigned*>(ends) + warp_rank() * 64;
     Extent of = of_first;
@@ -312,11 +311,10 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       if (leaves) phase.leave(b.t0 + (pos)(own / S), values[place(own % S)], grid);
     }
   }
-  // Applies f to the tiles that end in the warp's slots: (which of them it is, its last slot). A lane takes the next one
-  // wherever it ends: where tiles are short, most of them end in the slots of a few lanes. The list of them takes the place of
-  // the marks; it has the low bits of slots, which ascend. through: of `ends_through`.
-  template <class F> EV_DEVICE void each_end(const Ends own, int through, F f) const {
-    const int count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;
+  // Applies f to the warp's slots in which tiles end. A lane takes the next one wherever it is: where tiles are short, most of
+  // them end in the slots of a few lanes. The list of slots takes the place of the marks. It has their low bits; they ascend.
+  template <class F> EV_DEVICE void each_end(const Ends own, F f) const {
+    const int through = ends_through(own), count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;
     Mark* const list = ends + first_slot;
     const int begin = through - count_bits(own);
     int at = begin;
@@ -336,7 +334,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       int slot = list[number];
       #pragma unroll
       for (int n = 0; n < turns; ++n) slot += number >= turn[n] ? 256 : 0;
-      f(number, first_slot + slot);
+      f(first_slot + slot);
     }
   }
   // How many tiles end in the slots of the lanes up to this one.
@@ -348,25 +346,6 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       if (lane_rank() >= o) through += before;
     }
     return through;
-  }
-  // Where no tile is empty, ends are numbered as tiles are, so that nobody has to look where these begin.
-  EV_DEVICE void note_ends(int through, bool first_began_before) const {
-    if (lane_rank() == 31) counts[warp_rank()] = through;
-    if (thread_rank() == 0) counts[T / 32] = first_began_before;
-  }
-  EV_DEVICE int ends_of(int warps) const {
-    int all = 0;
-    #pragma unroll
-    for (int w = 0; w < T / 32; ++w) all += w < warps ? counts[w] : 0;
-    return all;
-  }
-  EV_DEVICE bool ordered(const Bounds& b) const { return b.t1 - b.t0 == ends_of(T / 32); }
-  EV_DEVICE void leave_in_order(const Bounds& b, const Ends own, int through, Grid& grid) const {
-    const int earlier = ends_of(warp_rank()), first = counts[T / 32];
-    each_end(own, through, [&](int number, int slot) {
-      number += earlier;
-      if (number >= first) phase.leave(b.t0 + number, values[place(slot)], grid);
-    });
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
     const auto own = this->by_number(block_rank(), block_count());
@@ -427,8 +406,6 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       barrier();
       const Ends own = own_ends();
       const Value tail = fold(own, z0, loaded.whole);
-      const int through = GoesOn || together ? ends_through(own) : 0;
-      if constexpr (together) note_ends(through, b.t0 < b.t1 && of_first.begin < z0);
       const Open<Phase> before = block_scan<Phase, T, late>(own != 0, tail, Phase::identity());
       join_open(own, before.value);
       link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
@@ -436,14 +413,13 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       barrier();
       leave_head(b, of_first, link);
       if constexpr (GoesOn) {
-        each_end(own, through, [&](int, int slot) {
+        each_end(own, [&](int slot) {
           if (slot >= goes_on.head()) after_at(slot) = phase.after(values[place(slot)]);
         });
         barrier();
         goes_on.store(z0, z1, loaded);
       } else {
-        if (together && ordered(b)) leave_in_order(b, own, through, grid);
-        else leave(b, of_first, grid);
+        leave(b, of_first, grid);
       }
     }
     if constexpr (!GoesOn) {
@@ -465,8 +441,7 @@ EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase
   EV_SHARED(typename engine::After, afters, engine::in_place ? 1 : engine::S);
   EV_SHARED(typename next::Ending, endings, GoesOn ? T : 1);
   EV_SHARED(int, firsts, GoesOn ? T / 32 + 1 : 1);
-  EV_SHARED(int, counts, engine::together ? T / 32 + 1 : 1);
-  const engine stream(phase, ends, values, afters, counts);
+  const engine stream(phase, ends, values, afters);
   auto grid = grid_start<Phase>();
   constexpr int links_at_once = 2;  // the atoms take most registers
   decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);
