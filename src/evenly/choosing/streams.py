@@ -13,7 +13,7 @@ from evenly.gpus.gpu import WARP, WORD
 
 from .powers import power_from, power_up_to
 from .statistics import Statistics
-from .task import Task
+from .task import CALL, Task
 
 RUN = 8  # adjacent atoms of a thread, at most
 NARROW = 4  # bytes of a number that takes one register
@@ -30,7 +30,7 @@ def for_streams(
     run, wide = run_of(task.atom_bytes), task.located and task.width > NARROW
     enough = held["threads"] * numbers["multiprocessors"]
     size = _lanes(st, held["each"])
-    if task.width > NARROW and task.value_bytes > ONE and not task.located:
+    if task.width > NARROW and task.operations > CALL and not task.located:
         fewer = _lanes(st, held["each_long"])
         size = fewer if st.tiles * fewer >= enough else size
     least, items = held["short"], held["items"]
