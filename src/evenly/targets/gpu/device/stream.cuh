@@ -291,23 +291,25 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       more = first < b.t1;
       const pos tile = first + lane_rank();
       const bool there = tile < b.t1, empty = there && of.begin == of.end;
-      if (empty) phase.leave(tile, Phase::identity(), grid);
-      const unsigned slot = (unsigned)(of.end - 1 - b.z0) % S;
-      unsigned own = (unsigned)(tile - b.t0) * S + slot;
+      const unsigned slot = (unsigned)(of.end - 1 - b.z0);
       bool leaves = there && !empty && of.begin >= b.z0;
       of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};  // asked for before these are left
-      if (!more || any(full_warp, empty)) {
-        const unsigned those = ballot(full_warp, leaves);
-        if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
-        count += count_bits(those);
-        sync_warp(full_warp);
-        if (more && count < 32) continue;
-        const int taken = count < 32 ? count : 32;
-        count -= taken;
-        leaves = lane_rank() < taken;
-        if (leaves) own = waiting[count + lane_rank()];
-        sync_warp(full_warp);  // others take their place
+      if (more && !any(full_warp, empty)) {
+        if (leaves) phase.leave(tile, values[place(slot)], grid);
+        continue;
       }
+      if (empty) phase.leave(tile, Phase::identity(), grid);
+      unsigned own = (unsigned)(tile - b.t0) * S + slot;
+      const unsigned those = ballot(full_warp, leaves);
+      if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
+      count += count_bits(those);
+      sync_warp(full_warp);
+      if (more && count < 32) continue;
+      const int taken = count < 32 ? count : 32;
+      count -= taken;
+      leaves = lane_rank() < taken;
+      if (leaves) own = waiting[count + lane_rank()];
+      sync_warp(full_warp);  // others take their place
       if (leaves) phase.leave(b.t0 + (pos)(own / S), values[place(own % S)], grid);
     }
   }
