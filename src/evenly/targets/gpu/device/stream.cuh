@@ -317,12 +317,15 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   // them end in the slots of a few lanes. The list of slots takes the place of the marks. It has their low bits; they ascend.
   template <class F> EV_DEVICE void each_end(const Ends own, F f) const {
     const int through = ends_through(own), count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;
+    if (count == 0) return;
     Mark* const list = ends + first_slot;
     const int begin = through - count_bits(own);
-    int at = begin;
+    Mark* at = list + begin;
     #pragma unroll
-    for (int k = 0; k < I; ++k)
-      if (own >> k & 1) list[at++] = (Mark)(lane_rank() * I + k);
+    for (int k = 0; k < I; ++k) {
+      if (own >> k & 1) *at = (Mark)(lane_rank() * I + k);
+      at += own >> k & 1;
+    }
     constexpr int turns = (32 * I - 1) / 256;
     int turn[turns + 1];  // how many end in the first 256 slots, in the first 512, ...
     #pragma unroll
