@@ -135,29 +135,19 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
             w.fresh = frozenset()
             t.names.update(names)
             t.loaded = {}
-        if within:  # the first part of all takes the place of the identity
-            with w.compound(f"if ({first} == {asked.start})"):
-                for v, m in members(fields).items():
-                    w.line(f"{t.var(v)} = {parts}[0].{m};")
-            with w.compound("else"):
-                join({v: f"{parts}[0].{m}" for v, m in members(fields).items()})
-        with _each(w, item, 1 if within else 0):
-            join(part)
+        with _each(w, item):
+            for acc in s.accumulators:
+                values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
+                t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
+                w.declared.update(values)
+                w.combine(acc, acc.fields, values)
 
-    def join(part: dict[ir.Var, str]) -> None:
-        """Combine what the thread has with a part."""
-        for acc in s.accumulators:
-            values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
-            t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
-            w.declared.update(values)
-            w.combine(acc, acc.fields, values)
-
-    within = asked.within(first) if len(fields) > 1 else ""
     w.line("#pragma unroll 1")
     each = f"{first} < {asked.end}; {first} += {w.items} * {asked.width}"
     with w.compound(f"for (pos {first} = {asked.start}; {each})"):
         asked.load(first)
         w.line(f"{w.struct_of(s)} {parts}[{w.items}];")
+        within = asked.within(first) if len(fields) > 1 else ""
         if not within:
             return contribute(asked.inside)
         # Most often all belong to the tile, and then no number of a pair asks by itself.
@@ -167,9 +157,9 @@ def _batch(w: Owner, s: ir.Pass, asked: Strided) -> None:
             contribute(asked.inside)
 
 
-def _each(w: Owner, item: str, start: int = 0) -> AbstractContextManager[None]:
+def _each(w: Owner, item: str) -> AbstractContextManager[None]:
     w.line("#pragma unroll")
-    return w.compound(f"for (int {item} = {start}; {item} < {w.items}; ++{item})")
+    return w.compound(f"for (int {item} = 0; {item} < {w.items}; ++{item})")
 
 
 def _widest(s: ir.Pass) -> int:
