@@ -301,7 +301,7 @@ MISSING = [
     Mutant("persistent.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
     Mutant("chunk_tiles.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
     Mutant("chunk_tiles.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
-    Mutant("following.cuh", "endings[thread_rank()] = Ending{(decltype(Ending::own))own, (decltype(Ending::next))(later != 0 ? next : S)};", *GONE, follows, "uninitialised"),
+    Mutant("following.cuh", "endings[thread_rank()] = {own, later != 0 ? next : S};", *GONE, follows, "uninitialised"),
     Mutant("following.cuh", "if (thread_rank() == 0) firsts[W] = head;", *GONE, follows, "uninitialised"),
     Mutant("split_dense.cuh", "if (tells && team.local() == 0) carries.head_tile[block_rank()] = -1;", *GONE, split_along, "uninitialised"),
     Mutant("split_dense.cuh", "if (tells) carries.out_tile[block_rank()] = tiles_before()[teams];", *GONE, split_along, "uninitialised"),

@@ -23,12 +23,7 @@ template <class Stream> struct following {
   using After = typename Stream::After;
   using Ends = typename Stream::Ends;
   static constexpr int T = Stream::threads, S = Stream::S, I = S / T, R = Stream::R, W = T / 32;
-  static constexpr bool few = I <= 16 && S < (1 << 15);
-  // Where tiles end in a thread's slots, and the next end in its warp; S: there is none.
-  struct Ending {
-    typename choose<few, unsigned short, Ends>::type own;
-    typename choose<few, short, int>::type next;
-  };
+  struct Ending { Ends own; int next; };  // where tiles end in a thread's slots, and the next end in its warp; S: there is none
 
   const Stream& stream;
   Ending* endings;  // of each thread
@@ -39,7 +34,7 @@ template <class Stream> struct following {
     const unsigned with = ballot(full_warp, own != 0), later = with & lanes_above(lane_rank());
     const int first = own != 0 ? Stream::own_slot() + lowest_bit(own) : S;
     const int next = shuffle_from(full_warp, first, later != 0 ? lowest_bit(later) : lane_rank());
-    endings[thread_rank()] = Ending{(decltype(Ending::own))own, (decltype(Ending::next))(later != 0 ? next : S)};
+    endings[thread_rank()] = {own, later != 0 ? next : S};
     if (lane_rank() == (with != 0 ? lowest_bit(with) : 0)) firsts[warp_rank()] = first;
     if (thread_rank() == 0) firsts[W] = head;
   }
@@ -48,11 +43,13 @@ template <class Stream> struct following {
   EV_DEVICE void store(pos z0, pos z1, const typename Stream::Loaded& loaded) const {
     if (!loaded.whole || !stream.phase.stores_are_aligned()) return store_each(z0, (int)(z1 - z0));
     const int before = head(), beyond = first_after(warp_rank());
+    unsigned partly = 0;  // runs of which some atoms are stored, and some are left to the later kernel
+    static_assert(I / R <= 32, "a bit each");
     #pragma unroll
     for (int j = 0; j < I / R; ++j) {
       const int slot = Stream::run_slot(j);
       const Ending in = endings[slot / I];
-      const Ends ends = (Ends)in.own >> (slot % I);
+      const Ends ends = in.own >> (slot % I);
       const int last = end_of(in, slot + R - 1, beyond);
       typename Phase::Stored found[R];
       After after = {};
@@ -66,14 +63,15 @@ template <class Stream> struct following {
         }
         stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
       }
-      if (first >= before && last < S) {
-        stream.phase.store_run(z0 + slot, found);
-      } else {
-        #pragma unroll
-        for (int k = 0; k < R; ++k) {
-          const int end = end_of(in, slot + k, beyond);
-          if (end >= before && end < S) stream.phase.store_one(z0 + slot + k, found[k]);
-        }
+      if (first >= before && last < S) stream.phase.store_run(z0 + slot, found);
+      else if (first < S && last >= before) partly |= 1u << j;
+    }
+    #pragma unroll 1
+    for (; partly != 0; partly &= partly - 1) {  // at most two runs of a block
+      const int slot = Stream::run_slot(lowest_bit(partly));
+      for (int k = 0; k < R; ++k) {
+        const int end = end_of(endings[slot / I], slot + k, beyond);
+        if (end >= before && end < S) stream.phase.put_one(z0 + slot + k, stream.after_at(end));
       }
     }
   }
@@ -81,7 +79,7 @@ template <class Stream> struct following {
 private:
   // The slot in which the tile of a slot ends, S if that is in a later block.
   static EV_DEVICE int end_of(const Ending& in, int slot, int beyond) {
-    const Ends rest = (Ends)in.own >> (slot % I);
+    const Ends rest = in.own >> (slot % I);
     return rest != 0 ? slot + lowest_bit(rest) : in.next < S ? in.next : beyond;
   }
   EV_DEVICE int first_after(int warp) const {
