@@ -35,6 +35,15 @@ def test_tiles_of_one_length_get_groups_of_lanes_that_load_16_bytes() -> None:
     assert chosen(1000, replace(SUMS, atom_bytes=1, width=8)) == ev.GroupMapped(32, items=8, run=8)
 
 
+def test_fewer_lanes_combine_what_takes_long_if_tiles_are_many() -> None:
+    pairs = replace(SUMS, atom_bytes=8, width=8, value_bytes=16, operations=16)
+    assert chosen(16, pairs) == chosen(100, pairs) == ev.GroupMapped(2, items=8, run=2)
+    assert chosen(1000, pairs) == ev.GroupMapped(8, items=8, run=2)
+    assert chosen(8000, pairs) == ev.GroupMapped(32, items=8, run=2)
+    few = Statistics(10_000, 10_000_000, 1000.0, 1000, 0.0, 0.0)
+    assert for_streams(few, pairs, numbers())[0] == ev.GroupMapped(32, items=8, run=2)
+
+
 def test_other_tiles_and_few_long_ones_are_shared() -> None:
     shares = ev.NonzeroSplit(256, 16, run=4)
     assert chosen(16, longest=400) == chosen(1_000_000) == shares

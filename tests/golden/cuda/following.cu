@@ -74,7 +74,6 @@ struct Phase {
   EV_DEVICE void put_one(pos v_k, const After& after) const {
     a_out[v_k] = a_A_values.once(v_k) / after.v_total_1;
   }
-  EV_DEVICE void store_one(pos v_k, const Stored& found) const { a_out[v_k] = found; }
   EV_DEVICE void store_run(pos v_k, const Stored* found) const {
     ev::store_run<4>(a_out.data + v_k, found);
   }
@@ -167,7 +166,6 @@ struct Phase {
   EV_DEVICE void put_one(pos v_k_1, const After& after) const {
     a_out[v_k_1] = a_A_values.once(v_k_1) / after.v_total_1;
   }
-  EV_DEVICE void store_one(pos v_k_1, const Stored& found) const { a_out[v_k_1] = found; }
   EV_DEVICE void store_run(pos v_k_1, const Stored* found) const {
     ev::store_run<4>(a_out.data + v_k_1, found);
   }

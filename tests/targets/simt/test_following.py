@@ -38,6 +38,18 @@ def test_a_softmax(lengths: str, schedule: Any) -> None:
         np.testing.assert_allclose(out, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("items", [12, 24])
+def test_more_ends_in_a_warp_than_a_byte_counts(items: int) -> None:
+    """The list of a warp's slots in which tiles end has their low bits; threads do not begin at multiples of 256."""
+    lengths = np.random.default_rng(items).choice([1, 1, 1, 1, 2, 0, 60], 1200)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    x, out = drawn(offsets, np.float32), np.full(int(offsets[-1]), np.nan, np.float32)
+    expected = ev.ragged.segment_softmax(x, offsets, target="python")
+    schedule = ev.NonzeroSplit(block=32, items=items, run=4)
+    softmax[schedule].on("simt")(ev.ragged(offsets), x, np.float32(1), out)
+    np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
 @ev.kernel
 def bounded(R, x, out):
     """What a tile leaves takes more than what it is reduced to."""

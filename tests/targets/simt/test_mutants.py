@@ -162,7 +162,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "chunk_tiles.cuh": (merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
-    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, streams, streams, streams, follows),
+    "stream.cuh": (streams_of_pairs, streams_among_empty, streams_among_empty, follows, streams, streams, streams, follows),
     "tasks.cuh": (mails_of_two, mails_of_two, mails_of_two, mails_of_two, tasks_by_thread),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_warp, tasks_by_block, tasks_by_block),
     "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
@@ -183,7 +183,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "split.cuh": (merge, merge, merge),
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent,),
-    "stream.cuh": (streams, streams, streams, follows_more, follows, follows),
+    "stream.cuh": (streams, streams, follows_more, follows, follows),
     "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
 }
 
@@ -349,6 +349,8 @@ MASKS = [
     Mutant("chunk_tiles.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
     Mutant("chunk.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),
     Mutant("group.cuh", "for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);", *HALF, merge_fours, "mask"),
+    Mutant("stream.cuh", "const int through = ends_through(own), count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;", *HALF, follows, "mask"),
+    Mutant("stream.cuh", "const int before = shuffle_up(full_warp, through, o);", *HALF, follows, "mask"),
     Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
     Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),
     Mutant("flatten.cuh", "unsigned mask = g.mask();", "g.mask()", "g.mask() >> 1", flat_8, "mask"),

@@ -40,11 +40,14 @@ template <class Phase> EV_DEVICE void carry_head(const Carries<Phase>& c, typena
 
 // Inclusive segmented scan of a warp. A lane with `resets` begins a segment: no value before it belongs to its own.
 // The ballot tells each lane its distance to the start of its segment, so the keys need not be shuffled.
-template <class V, class F> EV_DEVICE V warp_scan(unsigned resets, V v, F combine) {
+// Stops: once all segments are combined, as where they are short; for values that take longer to combine than to ask.
+template <bool Stops = false, class V, class F> EV_DEVICE V warp_scan(unsigned resets, V v, F combine) {
   int lane = lane_rank(), start = highest_bit(resets & lanes_through(lane));
   int reach = start < 0 ? lane : lane - start;
+  unsigned reaching = ~resets & ~1u;  // the lanes of which `reach` is at least o
   #pragma unroll
-  for (int o = 1; o < 32; o <<= 1) {
+  for (int o = 1; o < 32; o <<= 1, reaching &= reaching << o / 2) {
+    if (Stops && reaching == 0) break;
     V earlier = value_up(full_warp, v, o);
     if (o <= reach) v = combine(earlier, v);
   }
@@ -60,7 +63,7 @@ template <class Phase> struct Open {
 // Scans the open values of a block. tail: this thread's part of the tile that is open at its end (the identity if none
 // is). resets: whether that tile is another one than was open before the thread. carried: the value that was open
 // before thread 0, if the block itself knows it. It has one barrier; before another call there must be another barrier.
-template <class Phase, int T>
+template <class Phase, int T, bool Stops = false>
 EV_DEVICE Open<Phase> block_scan(bool resets, const typename Phase::Value& tail, const typename Phase::Value& carried) {
   using Value = typename Phase::Value;
   EV_SHARED(Value, warp_tail, T / 32);
@@ -68,7 +71,7 @@ EV_DEVICE Open<Phase> block_scan(bool resets, const typename Phase::Value& tail,
   auto combine = [](const Value& a, const Value& b) { return Phase::combine(a, b); };
   int lane = lane_rank();
   unsigned reset_lanes = ballot(full_warp, resets);
-  Value through = warp_scan(reset_lanes, tail, combine);
+  Value through = warp_scan<Stops>(reset_lanes, tail, combine);
   if (lane == 31) {
     warp_tail[warp_rank()] = through;
     warp_resets[warp_rank()] = reset_lanes != 0;

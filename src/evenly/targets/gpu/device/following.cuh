@@ -43,27 +43,36 @@ template <class Stream> struct following {
   EV_DEVICE void store(pos z0, pos z1, const typename Stream::Loaded& loaded) const {
     if (!loaded.whole || !stream.phase.stores_are_aligned()) return store_each(z0, (int)(z1 - z0));
     const int before = head(), beyond = first_after(warp_rank());
+    unsigned partly = 0;  // runs of which some atoms are stored, and some are left to the later kernel
+    static_assert(I / R <= 32, "a bit each");
     #pragma unroll
     for (int j = 0; j < I / R; ++j) {
       const int slot = Stream::run_slot(j);
       const Ending in = endings[slot / I];
       const Ends ends = in.own >> (slot % I);
-      int end = end_of(in, slot + R - 1, beyond);
+      const int last = end_of(in, slot + R - 1, beyond);
       typename Phase::Stored found[R];
       After after = {};
-      bool here[R], all = true;
+      if (last < S) after = stream.after_at(last);
+      int first = last;
       #pragma unroll
       for (int k = R - 1; k >= 0; --k) {  // backwards, since most share their tile with the next
-        if (k < R - 1 && (ends >> k & 1)) end = slot + k;
-        if (end < S && (k == R - 1 || (ends >> k & 1))) after = stream.after_at(end);
-        here[k] = slot + k >= before && end < S;
+        if (k < R - 1 && (ends >> k & 1)) {
+          after = stream.after_in_run(j, k);
+          first = slot + k;
+        }
         stream.phase.put(found[k], z0 + slot + k, loaded.runs[j], k, after);
-        all = all && here[k];
       }
-      if (all) stream.phase.store_run(z0 + slot, found);
-      #pragma unroll
-      for (int k = 0; k < R; ++k)
-        if (!all && here[k]) stream.phase.store_one(z0 + slot + k, found[k]);
+      if (first >= before && last < S) stream.phase.store_run(z0 + slot, found);
+      else if (first < S && last >= before) partly |= 1u << j;
+    }
+    #pragma unroll 1
+    for (; partly != 0; partly &= partly - 1) {  // at most two runs of a block
+      const int slot = Stream::run_slot(lowest_bit(partly));
+      for (int k = 0; k < R; ++k) {
+        const int end = end_of(endings[slot / I], slot + k, beyond);
+        if (end >= before && end < S) stream.phase.put_one(z0 + slot + k, stream.after_at(end));
+      }
     }
   }
 

@@ -34,12 +34,14 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   static_assert(I % R == 0, "whole runs");
 
   // Values lie in shared memory in chunks of up to 16 bytes. The lanes of a warp write chunks that are adjacent, and read
-  // chunks that are I values apart. A chunk is left out after every eight, or they would meet in the same banks.
+  // chunks that are I values apart. One is left out after every eight, or after the I values if they are more, or they would
+  // meet in the same banks.
   static constexpr int fit = (int)sizeof(Value) <= 8 && 16 % sizeof(Value) == 0 ? 16 / (int)sizeof(Value) : 1;
   static constexpr int per = fit < R ? fit : R;
-  static constexpr int places = S + (S - 1) / (8 * per) * per;
+  static constexpr int gap = 8 * per > I ? 8 * per : I;
+  static constexpr int places = S + (S - 1) / gap * per;
   struct alignas(per == 1 ? alignof(Value) : per * sizeof(Value)) Chunk { Value each[per]; };
-  static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / (8 * per) * per); }
+  static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / gap * per); }
 
   struct Bounds { pos t0, z0, t1, z1; };
   struct Extent { pos begin, end; };
@@ -48,23 +50,25 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   static_assert(I <= 64, "a bit each");
 
   Mark* ends;     // of each slot: 1 if a tile ends there
-  Value* values;  // of each slot, at place(slot): what its atom contributes, then its tile's part since the thread began
-  Value* opens;   // of each thread: the part of the tile that was open before its slots
+  Value* values;  // of each slot, at place(slot): what its atom contributes; then, where a tile ends, the block's part of it
 
   After* afters;  // of each slot in which a tile ends: what it leaves; where it fits, in the place of its value
 
-  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens, After* afters)
-      : shares(phase), ends(ends), values(values), opens(opens), afters(afters) {}
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, After* afters)
+      : shares(phase), ends(ends), values(values), afters(afters) {}
 
   // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
   static EV_DEVICE int own_slot() { return thread_rank() * I; }
   static EV_DEVICE int run_slot(int j) { return warp_rank() * 32 * I + (j * 32 + lane_rank()) * R; }
   // The places of slot own_slot() + k, and of item k of that run: at a constant distance from the first, if that can be.
   static EV_DEVICE int own_place(int k) {
-    return 8 * per % I == 0 ? place(own_slot()) + k : place(own_slot() + k);
+    return gap % I == 0 ? place(own_slot()) + k : place(own_slot() + k);
   }
-  static EV_DEVICE int run_place(int j, int k) { return place(run_slot(0)) + j * 36 * R + k; }
-  static_assert(8 * per % R == 0, "a run is not interrupted");
+  static EV_DEVICE int run_place(int j, int k) {
+    constexpr int row = 32 * R;
+    return (row % gap == 0 ? place(run_slot(0)) + j * (row + row / gap * per) : place(run_slot(j))) + k;
+  }
+  static_assert(gap % R == 0, "a run is not interrupted");
   EV_DEVICE Chunk& chunk_at(int place) const { return *reinterpret_cast<Chunk*>(values + place); }
   EV_DEVICE void write(int place, const Value* v) const {
     Chunk chunk;
@@ -82,6 +86,10 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
   EV_DEVICE After& after_at(int slot) const {
     if constexpr (in_place) return *reinterpret_cast<After*>(values + place(slot));
     else return afters[slot];
+  }
+  EV_DEVICE After& after_in_run(int j, int k) const {
+    if constexpr (in_place) return *reinterpret_cast<After*>(values + run_place(j, k));
+    else return afters[run_slot(j) + k];
   }
 
   // Where a run takes less room than what its atoms contribute, as a number less than a pair, runs change hands, and contribute
@@ -246,16 +254,16 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
     return open;
   }
 
+  // What was open before the thread's slots belongs to the first tile that ends in them. Until then values are parts since the
+  // thread began.
+  EV_DEVICE void join_open(const Ends own, const Value& before) const {
+    if (own == 0) return;
+    Value& value = values[place(own_slot() + lowest_bit(own))];
+    value = Phase::then(before, value);
+  }
   // The block's part of a tile that ends in it.
-  EV_DEVICE Value part(const Bounds& b, const Extent& of) const {
-    const unsigned slot = (unsigned)(of.end - 1 - b.z0), thread = slot / I;
-    return part(slot, of.begin < b.z0 + (pos)(thread * I));
-  }
-  // joins: whether the tile began before the slots of the thread that has its last one.
-  EV_DEVICE Value part(unsigned slot, bool joins) const {
-    const Value value = values[place(slot)];
-    return joins ? Phase::then(opens[slot / I], value) : value;
-  }
+  EV_DEVICE const Value& part(const Bounds& b, const Extent& of) const { return values[place((unsigned)(of.end - 1 - b.z0))]; }
+
   // The part of the first tile, if it began before the block. Thread 0 hands it to the link.
   template <class Link> EV_DEVICE void leave_head(const Bounds& b, const Extent& of_first, Link& link) const {
     if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
@@ -283,35 +291,66 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       more = first < b.t1;
       const pos tile = first + lane_rank();
       const bool there = tile < b.t1, empty = there && of.begin == of.end;
-      if (empty) phase.leave(tile, Phase::identity(), grid);
-      const unsigned slot = (unsigned)(of.end - 1 - b.z0) % S;
-      unsigned own = ((unsigned)(tile - b.t0) * S + slot) * 2 + (of.begin < b.z0 + (pos)(slot / I * I));
+      const unsigned slot = (unsigned)(of.end - 1 - b.z0);
       bool leaves = there && !empty && of.begin >= b.z0;
       of = tile + T < b.t1 ? extent(tile + T) : Extent{0, 0};  // asked for before these are left
-      if (!more || any(full_warp, empty)) {
-        const unsigned those = ballot(full_warp, leaves);
-        if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
-        count += count_bits(those);
-        sync_warp(full_warp);
-        if (more && count < 32) continue;
-        const int taken = count < 32 ? count : 32;
-        count -= taken;
-        leaves = lane_rank() < taken;
-        if (leaves) own = waiting[count + lane_rank()];
-        sync_warp(full_warp);  // others take their place
+      if (more && !any(full_warp, empty)) {
+        if (leaves) phase.leave(tile, values[place(slot)], grid);
+        continue;
       }
-      if (leaves) phase.leave(b.t0 + (pos)(own / (2 * S)), part(own / 2 % S, own % 2 != 0), grid);
+      if (empty) phase.leave(tile, Phase::identity(), grid);
+      unsigned own = (unsigned)(tile - b.t0) * S + slot;
+      const unsigned those = ballot(full_warp, leaves);
+      if (leaves) waiting[count + count_bits(those & lanes_below(lane_rank()))] = own;
+      count += count_bits(those);
+      sync_warp(full_warp);
+      if (more && count < 32) continue;
+      const int taken = count < 32 ? count : 32;
+      count -= taken;
+      leaves = lane_rank() < taken;
+      if (leaves) own = waiting[count + lane_rank()];
+      sync_warp(full_warp);  // others take their place
+      if (leaves) phase.leave(b.t0 + (pos)(own / S), values[place(own % S)], grid);
     }
   }
-  // What the tiles leave that end in the thread's slots, but for the one that began before the block, which has `head` slots
-  // of it. before: the part of the tile that was open before the thread's slots.
-  EV_DEVICE void leave_own(const Ends own, const Value& before, int head) const {
-    #pragma unroll 1
-    for (Ends rest = own; rest != 0; rest &= rest - 1) {
-      const int slot = own_slot() + lowest_bit(rest);
-      const Value value = values[place(slot)];
-      if (slot >= head) after_at(slot) = phase.after(rest == own ? Phase::then(before, value) : value);
+  // Applies f to the warp's slots in which tiles end. A lane takes the next one wherever it is: where tiles are short, most of
+  // them end in the slots of a few lanes. The list of slots takes the place of the marks. It has their low bits; they ascend.
+  template <class F> EV_DEVICE void each_end(const Ends own, F f) const {
+    const int through = ends_through(own), count = shuffle_from(full_warp, through, 31), first_slot = warp_rank() * 32 * I;
+    if (count == 0) return;
+    Mark* const list = ends + first_slot;
+    const int begin = through - count_bits(own);
+    Mark* at = list + begin;
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      if (own >> k & 1) *at = (Mark)(lane_rank() * I + k);
+      at += own >> k & 1;
     }
+    constexpr int turns = (32 * I - 1) / 256;
+    int turn[turns + 1];  // how many end in the first 256 slots, in the first 512, ...
+    #pragma unroll
+    for (int n = 0; n < turns; ++n) {
+      const int slot = (n + 1) * 256;
+      turn[n] = shuffle_from(full_warp, begin + count_bits(own & (((Ends)1 << slot % I) - 1)), slot / I);
+    }
+    sync_warp(full_warp);
+    #pragma unroll 1
+    for (int number = lane_rank(); number < count; number += 32) {
+      int slot = list[number];
+      #pragma unroll
+      for (int n = 0; n < turns; ++n) slot += number >= turn[n] ? 256 : 0;
+      f(first_slot + slot);
+    }
+  }
+  // How many tiles end in the slots of the lanes up to this one.
+  static EV_DEVICE int ends_through(const Ends own) {
+    int through = count_bits(own);
+    #pragma unroll
+    for (int o = 1; o < 32; o <<= 1) {
+      const int before = shuffle_up(full_warp, through, o);
+      if (lane_rank() >= o) through += before;
+    }
+    return through;
   }
   EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
     const auto own = this->by_number(block_rank(), block_count());
@@ -372,14 +411,16 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       barrier();
       const Ends own = own_ends();
       const Value tail = fold(own, z0, loaded.whole);
-      const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
-      opens[thread_rank()] = before.value;
+      const Open<Phase> before = block_scan<Phase, T, late>(own != 0, tail, Phase::identity());
+      join_open(own, before.value);
       link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
       if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
       barrier();
       leave_head(b, of_first, link);
       if constexpr (GoesOn) {
-        leave_own(own, before.value, goes_on.head());
+        each_end(own, [&](int slot) {
+          if (slot >= goes_on.head()) after_at(slot) = phase.after(values[place(slot)]);
+        });
         barrier();
         goes_on.store(z0, z1, loaded);
       } else {
@@ -402,11 +443,10 @@ EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase
   static_assert(T % 32 == 0, "whole warps");
   EV_SHARED(typename engine::Mark, ends, engine::S);
   EV_SHARED(typename engine::Value, values, engine::places);
-  EV_SHARED(typename engine::Value, opens, T);
   EV_SHARED(typename engine::After, afters, engine::in_place ? 1 : engine::S);
   EV_SHARED(typename next::Ending, endings, GoesOn ? T : 1);
   EV_SHARED(int, firsts, GoesOn ? T / 32 + 1 : 1);
-  const engine stream(phase, ends, values, opens, afters);
+  const engine stream(phase, ends, values, afters);
   auto grid = grid_start<Phase>();
   constexpr int links_at_once = 2;  // the atoms take most registers
   decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);

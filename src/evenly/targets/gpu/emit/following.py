@@ -50,7 +50,6 @@ def functions_of_following(f: Following, struct: PhaseStruct, runs: Runs) -> lis
         f"  EV_DEVICE void put_one(pos {atom}, const After& after) const {{",
         *one.lines,
         "  }",
-        f"  EV_DEVICE void store_one(pos {atom}, const Stored& found) const {{ {array}[{atom}] = found; }}",
         f"  EV_DEVICE void store_run(pos {atom}, const Stored* found) const {{",
         f"    ev::store_run<{runs.length}>({array}.data + {atom}, found);",
         "  }",

@@ -71,7 +71,7 @@ class NonzeroEngine(BlockEngine):
             return super().shared_bytes(schedule, value_bytes)
         value = max(value_bytes, 8)  # one of less than 8 bytes is counted as 8
         padded = schedule.items + schedule.items // 8 + 1  # one value is left out after so many
-        return int(schedule.block * (schedule.items + padded * value + value))
+        return int(schedule.block * (schedule.items + padded * value))
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
         share = schedule.block * schedule.items
@@ -87,7 +87,7 @@ def _shared(f: Following, schedule: Any, position: int) -> int:
         for variables in (fields, f.then.state)
     )
     block, slots = schedule.block, schedule.block * schedule.items
-    values = (slots + slots // 8 + block) * value  # one is left out after every eight, or more
+    values = (slots + slots // 8) * value  # one is left out after every eight, or more
     afters = slots * after if after > value else 0
     return int(slots + values + afters + block * (8 if schedule.items <= 32 else 16))
 
