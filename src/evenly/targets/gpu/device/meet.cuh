@@ -133,8 +133,10 @@ private:
       const int present = members(count, me);
       long long* place = place_of(level + first, me);
       const Share own(place, present, group(me) + present == count);
-      link parts[together][words];
-      ask(own, 0, parts);  // before it is known whether all have come: the last to come finds most of them there
+      link parts[together][words] = {};
+      // Before it is known whether all have come: the last to come finds most of them there. Where a tile has many groups,
+      // their last ones hold nobody up, and what all others ask for in vain takes long.
+      if (count <= fan) ask(own, 0, parts);
       if (present > 1) {
         if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;
         if (lane_rank() == 0) atomic_store(place, 0LL);
