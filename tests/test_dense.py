@@ -72,14 +72,20 @@ def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> 
         check(case, matrix, width, np.float32, on_simt(case, schedule))
 
 
-@pytest.mark.parametrize("schedule", [ev.GroupMapped(16, lanes=8, vector=5), ev.MergePath(64, 2, lanes=4, vector=9)])  # fmt: skip
-def test_rows_about_as_long_as_all_banks(schedule: Any) -> None:
-    """There the columns of a thread lie side by side, and some belong to two threads."""
+@pytest.mark.parametrize(("case", "schedule", "runs"), [
+    ("spmm", ev.GroupMapped(16, lanes=8, vector=5), 4),
+    ("spmm", ev.GroupMapped(16, lanes=16, vector=6), 2),
+    ("spmm", ev.MergePath(64, 2, lanes=4, vector=9), 8),
+    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=4), 4),
+    ("sddmm", ev.GroupMapped(16, items=8, lanes=4, vector=9), 8),
+])  # fmt: skip
+def test_runs_of_single_columns(case: str, schedule: Any, runs: int) -> None:
+    """As many as leave room in the banks for the other rows of a warp. At the end of the axis two threads may have one."""
     matrix = equal_rows(5, 7, 20)
-    args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    assert "(ev::adjacent())" in emitted(CASES["spmm"].kernel, args, schedule)[0].source
-    for width in (29, 31, 33, 35, 65):
-        check("spmm", matrix, width, np.float32, on_simt("spmm", schedule))
+    args = CASES[case].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    assert f"ev::filled<{runs}>()" in emitted(CASES[case].kernel, args, schedule)[0].source
+    for width in (25, 29, 31, 33, 35, 65, 91, 95):
+        check(case, matrix, width, np.float32, on_simt(case, schedule))
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .owner import Owner
 
 STEP = ir.Var("step", POS)  # from one atom of a thread to its next
+BANKS = 32 * 4  # bytes of L1 that a warp loads at a time
 
 
 class Columns:
@@ -48,16 +49,9 @@ class Columns:
             )
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line("else")
-        single = (
-            bool(arrays) and len(counts) == 1
-        )  # with more axes there is more code, of fewer kinds
-        if single and self.rows_at_once(arrays[0]):
-            length, size = self.text.extent(arrays[0], arrays[0].ndim - 1), _size(arrays[0])
-            near = f"{counts[0]} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
-            line(f"if ({near} && {self.fit(1, arrays)}) {body}(ev::adjacent());")
-            line("else")
-        if single and self.some_apart:
-            line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
+        if len(counts) == 1 and arrays and self.some_apart:  # with more axes there is more code, of fewer kinds
+            fills = self.asked_to_fill(arrays, counts, self.lengths(), once=False)
+            line(f"if ({fills}) {body}({self.filled(arrays)}());")
             line("else")
         line(f"{body}(ev::constant<1>());")
 
@@ -69,11 +63,6 @@ class Columns:
     def some_apart(self) -> bool:
         """Whether a thread may have several columns that are no words, and so an address for each."""
         return self.dense.vector > 1
-
-    def rows_at_once(self, array: ir.Array) -> bool:
-        """Whether a warp loads from several rows of an array at once, each about as long as all banks of L1."""
-        banks = self.dense.lanes * self.dense.vector * _size(array) // 4
-        return self.some_apart and self.dense.lanes <= 8 and banks >= 28
 
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
@@ -94,9 +83,38 @@ class Columns:
             lengths = []
         return " && ".join(tests)
 
-    def filled(self, arrays: Iterable[ir.Array], *counts: str) -> str:
-        """Return the condition under which threads have all of their columns but the last, and rows are short."""
-        return " && ".join([*(f"{self.axis}.fills({n})" for n in counts), self.fit(1, arrays)])
+    def filled(self, arrays: Iterable[ir.Array]) -> str:
+        """Return the kind of single columns at constant distances, in runs that leave room for other rows of a warp."""
+        return f"ev::filled<{self.run(arrays)}>"
+
+    def run(self, arrays: Iterable[ir.Array]) -> int:
+        """Return how many of a thread's single columns lie side by side, of all but the last if that is even.
+
+        So many numbers as the banks of L1 have, divided by the lanes of a row.
+        """
+        vector, size = self.dense.vector, max(map(_size, arrays))
+        even = vector - vector % 2
+        return max(1, min(even & -even, BANKS // (size * self.dense.lanes)))
+
+    def asked_to_fill(
+        self,
+        arrays: Iterable[ir.Array],
+        counts: Iterable[str],
+        lengths: tuple[ir.Expr, ...],
+        once: bool,
+    ) -> str:
+        """Return when threads have all of their columns but the last run, and rows are short.
+
+        counts, lengths: those of axes, as they are named and as expressions. once: whether a team takes them in one round.
+        """
+        run, team = self.run(arrays), self.dense.lanes * self.dense.vector
+        last = 1 if self.dense.vector % run else run
+        least = max(last, team - last * self.dense.lanes)
+        fact = Words(1, tuple(arrays), lengths, team if once else 0, (team, least))
+        tests = [f"{self.axis}.fills({self.filled(arrays)}(), {n})" for n in counts]
+        tests += [f"{self.axis}.in_one_round({n})" for n in counts] if once else []
+        test = " && ".join([*tests, self.fit(1, arrays)])
+        return self.writer.facts.asked(test, fact, f"{self.axis}.lanes == {self.dense.lanes}")
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""

@@ -186,9 +186,10 @@ class Inside:
             lengths = tuple(x.loop.stop for x in loops if x.known)
             fact = Words(width, tuple(arrays), lengths)
             call(self.writer.facts.asked(fits, fact), words, 2)
-        elif counts and arrays:
-            fits = self.asked_for_one_round(f"{one} && {loops[0].fit(1, arrays)}", 1, arrays)
-            call(fits, "ev::filled", 1)
+        if counts and arrays and loops[0].some_apart:
+            lengths = tuple(x.loop.stop for x in loops)
+            fills = loops[0].asked_to_fill(arrays, counts, lengths, once=True)
+            call(fills, loops[0].filled(arrays), 1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
@@ -211,7 +212,7 @@ class Inside:
             # Rows of X that are loaded again take registers, and singles have places of their own.
             if self.at_once * writer.dense.vector > MOST_AGAIN:
                 items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
-            items = f"width.value == 1 ? {self.singles} : {items}"
+            items = f"width.apart ? {self.singles} : {items}"
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()

@@ -28,13 +28,15 @@ class Words:
     """A fact: rows and axes consist of words of `width` columns, which are aligned, and rows are short (dense.cuh).
 
     arrays: whose last axis these rows are. counts: the lengths of axes. most: so many columns they have at most, and
-    one at least; 0: any number.
+    one at least; 0: any number. filled: so many columns a team has at a time, and so many at least the last time;
+    (0, 0): any number.
     """
 
     width: int
     arrays: tuple[ir.Array, ...]
     counts: tuple[ir.Expr, ...]
     most: int = 0
+    filled: tuple[int, int] = (0, 0)
 
     def holds(self, binding: Binding) -> bool:
         counts = [value_of(e, binding.scalar, binding.extent) for e in self.counts]
@@ -45,7 +47,13 @@ class Words:
             if joined > LONGEST // size or binding.view(a.path).pointer % (self.width * size):
                 return False
         one = not self.most or all(0 < n <= self.most for n in counts)
-        return one and joined % self.width == 0
+        return one and all(map(self.fills, counts)) and joined % self.width == 0
+
+    def fills(self, count: int) -> bool:
+        """Whether an axis of this length fills teams, as `filled` has it."""
+        columns, least = self.filled
+        left = count % columns if columns else 0
+        return not columns or (count >= least if count < columns else left == 0 or left >= least)
 
 
 class Facts:
@@ -71,5 +79,7 @@ def _answered(fact: Words) -> bool:
 
 
 def known(facts: Iterable[Words], binding: Binding) -> int:
-    """Return EV_KNOWN for these arguments."""
-    return sum(fact.holds(binding) << i for i, fact in enumerate(facts))
+    """Return EV_KNOWN for these arguments: of the facts that hold, those of the widest words. Others' code is not run."""
+    found = {i: fact for i, fact in enumerate(facts) if fact.holds(binding)}
+    widest = max((fact.width for fact in found.values()), default=0)
+    return sum((fact.width == widest) << i for i, fact in found.items())
