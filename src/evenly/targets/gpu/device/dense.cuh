@@ -346,7 +346,7 @@ template <int I, class pos, class Batch> EV_DEVICE void in_batches(pos& first, p
 }
 
 // Calls batch(k, whole) for all atoms from `begin` to `end`, I from k on at a time, where k is a multiple of I: so that what
-// lies side by side is loaded by one instruction. whole.value: whether the tile has all of them.
+// lies side by side is loaded by one instruction. whole.value: whether the tile has all of them. near: an atom that it has.
 template <class pos> EV_DEVICE pos near(constant<1>, pos k, pos, pos) { return k; }
 template <class pos> EV_DEVICE pos near(constant<0>, pos k, pos begin, pos end) { return k < begin ? begin : k < end ? k : end - 1; }
 template <int I, class pos, class Batch> EV_DEVICE void in_runs(pos begin, pos end, const Batch& batch) {

@@ -100,7 +100,7 @@ class Along(Columns):
         self.writer.declared.add(self.loop.var)
 
     def place(self) -> None:
-        """Write which columns a thread loads. Beyond the end of the axis it loads the last ones again, but apart from each other.
+        """Write which columns a thread loads: beyond the end of the axis the last ones, if none has its own address.
 
         A condition would cost registers: what may have been loaded before keeps its own.
         """

@@ -49,7 +49,9 @@ class Columns:
             )
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line("else")
-        if len(counts) == 1 and arrays and self.some_apart:  # with more axes there is more code, of fewer kinds
+        if (
+            len(counts) == 1 and arrays and self.some_apart
+        ):  # with more axes there is more code, of fewer kinds
             fills = self.asked_to_fill(arrays, counts, self.lengths(), once=False)
             line(f"if ({fills}) {body}({self.filled(arrays)}());")
             line("else")
@@ -105,7 +107,7 @@ class Columns:
     ) -> str:
         """Return when threads have all of their columns but the last run, and rows are short.
 
-        counts, lengths: those of axes, as they are named and as expressions. once: whether a team takes them in one round.
+        counts, lengths: those of axes, as named and as expressions. once: whether a team takes them in one round.
         """
         run, team = self.run(arrays), self.dense.lanes * self.dense.vector
         last = 1 if self.dense.vector % run else run

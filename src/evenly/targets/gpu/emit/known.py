@@ -79,7 +79,7 @@ def _answered(fact: Words) -> bool:
 
 
 def known(facts: Iterable[Words], binding: Binding) -> int:
-    """Return EV_KNOWN for these arguments: of the facts that hold, those of the widest words. Others' code is not run."""
+    """Return EV_KNOWN for these arguments: of the facts that hold, those of the widest words, whose code is run."""
     found = {i: fact for i, fact in enumerate(facts) if fact.holds(binding)}
     widest = max((fact.width for fact in found.values()), default=0)
     return sum((fact.width == widest) << i for i, fact in found.items())

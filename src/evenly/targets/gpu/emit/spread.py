@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 # The threads that a multiprocessor should hold if a thread has so many numbers of 32 bits at a time at most. The first
 # leaves 32 registers a thread, too few for a reduction over several threads.
 FITS = ((20, 2048), (36, 1536), (56, 1024))
-RUNS = 4, 8  # atoms at once of which each thread may load what they read in order by one instruction
+RUNS = (
+    4,
+    8,
+)  # atoms at once of which each thread may load what they read in order by one instruction
 
 
 def spread(writer: Owner, loop: ir.For) -> None:
@@ -64,10 +67,12 @@ class Spread(Columns):
             if isinstance(s, ir.Pass)
         ]
         self.parts = parts_of(loop)
-        # The elements of consecutive atoms that are loaded by one instruction; how many atoms are in whole runs of those.
+        # What consecutive atoms read by one instruction; how many atoms have whole runs of that.
         self.runs: list[ir.Element] = []
         self.in_runs = self.text.unique("in_runs")
-        self.inside = ""  # the condition under which the tile has an atom of a batch; "": it has all
+        self.inside = (
+            ""  # the condition under which the tile has an atom of a batch; "": it has all
+        )
         self.both = Both(self, self.passes[0]) if has_lanes_inside(loop) else None
         writer.held_blocks += [(s,) for s in self.passes]
 
@@ -215,15 +220,19 @@ class Spread(Columns):
         So the first batch and the last one may have atoms that the tile has not.
         """
         line, text, first = self.writer.line, self.text, self.batch.first
-        k, own, items = text.var(s.atom), text.unique("begin"), text.unique("items")
+        own, items, at = (text.unique(n) for n in ("begin", "items", "at"))
         line(f"const pos {own} = {begin};")
         line(f"constexpr int {items} = {self.at_once(self.writer.items)};")
         line(f"const pos {self.in_runs} = {whole_runs(text, self.runs, items)};")
-        with self.writer.compound(f"const auto {self.batch.run} = [&](const pos {first}, auto whole)"):
+        with self.writer.compound(
+            f"const auto {self.batch.run} = [&](const pos {first}, auto whole)"
+        ):
             place = f"{first} + {self.batch.item}"
-            line(f"const auto at = [&](int {self.batch.item}) {{ return ev::near(whole, {place}, {own}, {self.batch.end}); }};")
+            with self.writer.compound(f"const auto {at} = [&](int {self.batch.item})"):
+                line(f"return ev::near(whole, {place}, {own}, {self.batch.end});")
+            self.writer.lines[-1] += ";"
             self.inside = f"{own} <= {place} && {place} < {self.batch.end}"
-            self.atoms_at_once(s, items, f"at({self.batch.item})")
+            self.atoms_at_once(s, items, f"{at}({self.batch.item})")
             self.inside = ""
         self.writer.lines[-1] += ";"
         line(f"ev::in_runs<{items}>({own}, {self.batch.end}, {self.batch.run});")
