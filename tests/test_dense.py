@@ -75,20 +75,24 @@ def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> 
         check(case, matrix, width, np.float32, on_simt(case, schedule))
 
 
-@pytest.mark.parametrize(("case", "schedule", "runs"), [
-    ("spmm", ev.GroupMapped(16, lanes=8, vector=5), 4),
-    ("spmm", ev.GroupMapped(16, lanes=16, vector=6), 2),
-    ("spmm", ev.MergePath(64, 2, lanes=4, vector=9), 8),
-    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=4), 4),
-    ("sddmm", ev.GroupMapped(16, items=8, lanes=4, vector=9), 8),
+@pytest.mark.parametrize(("case", "schedule", "width", "run"), [
+    ("spmm", ev.GroupMapped(16, lanes=8, vector=5), 1, 4),
+    ("spmm", ev.GroupMapped(16, lanes=8, vector=6), 2, 4),
+    ("spmm", ev.GroupMapped(16, lanes=16, vector=6), 1, 2),
+    ("spmm", ev.GroupMapped(32, lanes=4, vector=12), 4, 8),
+    ("spmm", ev.MergePath(64, 2, lanes=4, vector=9), 1, 8),
+    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=4), 1, 4),
+    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=6), 2, 4),
+    ("sddmm", ev.GroupMapped(16, items=8, lanes=4, vector=9), 1, 8),
 ])  # fmt: skip
-def test_runs_of_single_columns(case: str, schedule: Any, runs: int) -> None:
+def test_runs_of_words(case: str, schedule: Any, width: int, run: int) -> None:
     """As many as leave room in the banks for the other rows of a warp. At the end of the axis two threads may have one."""
     matrix = equal_rows(5, 7, 20)
     args = CASES[case].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    assert f"ev::filled<{runs}>()" in emitted(CASES[case].kernel, args, schedule)[0].source
-    for width in (25, 29, 31, 33, 35, 65, 91, 95):
-        check(case, matrix, width, np.float32, on_simt(case, schedule))
+    kind = f"ev::filled<{width}, {run}>()"
+    assert kind in emitted(CASES[case].kernel, args, schedule)[0].source
+    for columns in (25, 29, 31, 33, 34, 35, 38, 44, 65, 66, 91, 92, 95):
+        check(case, matrix, columns, np.float32, on_simt(case, schedule))
 
 
 @pytest.mark.slow

@@ -44,13 +44,14 @@ template <int N> struct constant {
   static constexpr int value = N;
   static constexpr bool apart = N == 1;
 };
-// Single columns of short rows, whose addresses differ by constants. A thread has runs of R of them, but where R does not
-// divide V a last one alone. Around a pass, each thread has all of its columns at each time, but for its last run at the end of
-// the axis (`fills`), so that only that one is replaced: by the last R columns of the axis, some of which other threads have, too.
+// Words of W columns of short rows, or single ones, whose addresses differ by constants. A thread has runs of R columns, but where
+// R does not divide V a last word alone. Around a pass, each thread has all of its columns at each time, but for its last run at
+// the end of the axis (`fills`), so that only that one is replaced: by the last columns of the axis, some of which other threads
+// have, too.
 //
-// One instruction loads a column of each lane. If the lanes of a row are R numbers apart, there is room in the 32 banks of L1
-// for the same columns of the other rows that a warp loads then: of adjacent rows of odd length, these lie in between.
-template <int R> struct filled : constant<1> { static constexpr bool apart = false; };
+// One instruction loads a word of each lane. If the lanes of a row are R numbers apart, there is room in the 32 banks of L1 for
+// the same words of the other rows that a warp loads then: of adjacent rows, whose length is no multiple of R, these lie in between.
+template <int W, int R> struct filled : constant<W> { static constexpr bool apart = false; };
 
 // Whether rows consist of words of W elements of `size` bytes, and are so short that `row` can return their bytes in 32
 // bits. lengths: of the rows of several arrays, joined by |. And whether the words of an array are aligned to their size.
@@ -65,7 +66,7 @@ EV_DEVICE int short_row(long long extent) {
   return narrow;
 }
 template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
-template <int R> EV_DEVICE int row(filled<R>, long long extent) { return short_row(extent); }
+template <int W, int R> EV_DEVICE int row(filled<W, R>, long long extent) { return short_row(extent); }
 EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
 // The address of an element: `p` is that of its place in row 0. If rows are short, one instruction a row.
 template <class T, class I, class Row> EV_DEVICE T* in_row(T* p, I i, Row row) {
@@ -134,9 +135,9 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   template <int W, class pos> EV_DEVICE pos at(constant<W>, pos first, int c) const {
     return first + (c / W * lanes + lane()) * W + c % W;
   }
-  template <int R> static constexpr int last_run = V % R ? 1 : R;  // columns of the last run of a thread
-  template <int R, class pos> EV_DEVICE pos at(filled<R>, pos first, int c) const {
-    return c < V / R * R ? at(constant<R>(), first, c) : at(constant<1>(), first, c);
+  template <int W, int R> static constexpr int last_run = V % R ? W : R;  // columns of the last run of a thread
+  template <int W, int R, class pos> EV_DEVICE pos at(filled<W, R>, pos first, int c) const {
+    return c < V / R * R ? at(constant<R>(), first, c) : at(constant<W>(), first, c);
   }
   // Whether the axis has a column of this thread, if it consists of whole words; and in any case.
   template <int W, class pos> EV_DEVICE bool has(constant<W> width, pos first, pos count, int c) const {
@@ -153,11 +154,11 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       for (int i = 0; i < W; ++i) column[c + i] = (own < last ? own : last) + i;
     }
   }
-  template <int R, class pos> EV_DEVICE void place(filled<R> width, pos first, pos count, pos (&column)[V]) const {
+  template <int W, int R, class pos> EV_DEVICE void place(filled<W, R> width, pos first, pos count, pos (&column)[V]) const {
     #pragma unroll
     for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
-    constexpr int from = V - last_run<R>;
-    const pos own = column[from], last = count - last_run<R>;
+    constexpr int from = V - last_run<W, R>;
+    const pos own = column[from], last = count - last_run<W, R>;
     #pragma unroll
     for (int c = from; c < V; ++c) column[c] = (own < last ? own : last) + (c - from);
   }
@@ -170,29 +171,29 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
     if constexpr (Width::apart) place_there(width, first, count, column);
     else place(width, first, count, column);
   }
-  template <int R, class pos> EV_DEVICE bool has(filled<R> width, pos first, pos count, int c) const {
-    constexpr int from = V - last_run<R>;
+  template <int W, int R, class pos> EV_DEVICE bool has(filled<W, R> width, pos first, pos count, int c) const {
+    constexpr int from = V - last_run<W, R>;
     return c < from || at(width, first, from) < count;
   }
   // Whether the thread leaves what it has for a column.
   template <class Width, class pos> EV_DEVICE bool leaves(Width width, pos first, pos count, int c) const { return has(width, first, count, c); }
-  template <int R, class pos> EV_DEVICE bool leaves(filled<R> width, pos first, pos count, int c) const {
-    constexpr int from = V - last_run<R>;
-    const pos own = at(width, first, from), last = count - last_run<R>;
+  template <int W, int R, class pos> EV_DEVICE bool leaves(filled<W, R> width, pos first, pos count, int c) const {
+    constexpr int from = V - last_run<W, R>;
+    const pos own = at(width, first, from), last = count - last_run<W, R>;
     return c < from || (own < count && (own < last || last + (c - from) >= own));
   }
-  template <int R, class pos> EV_DEVICE bool fills(filled<R>, pos count) const {
+  template <int W, int R, class pos> EV_DEVICE bool fills(filled<W, R>, pos count) const {
     const pos left = count % columns;
-    return count >= last_run<R> && (left == 0 || left >= columns - last_run<R> * lanes);
+    return count >= last_run<W, R> && (left == 0 || left >= columns - last_run<W, R> * lanes);
   }
   // Addresses of elements in row `i`, of the columns that `place` gave.
   template <int W, class T, class pos, class I, class Row>
   EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return in_row(data + column[c], i, row);
   }
-  template <int R, class T, class pos, class I, class Row>
-  EV_DEVICE T* element(filled<R>, T* data, const pos (&column)[V], int c, I i, Row row) const {
-    constexpr int from = V - last_run<R>;
+  template <int W, int R, class T, class pos, class I, class Row>
+  EV_DEVICE T* element(filled<W, R>, T* data, const pos (&column)[V], int c, I i, Row row) const {
+    constexpr int from = V - last_run<W, R>;
     return c < from ? in_row(data + column[0], i, row) + (c / R * lanes * R + c % R) : in_row(data + column[from], i, row) + (c - from);
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }

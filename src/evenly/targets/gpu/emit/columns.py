@@ -43,19 +43,26 @@ class Columns:
         counts: the lengths of axes, which have to consist of them, too: they may be shorter than the rows.
         """
         line, arrays = self.writer.line, list(arrays)
+        # With more axes there is more code, of fewer kinds.
+        fills = len(counts) == 1 and bool(arrays)
+        if width > 1 and fills and self.dense.vector > width:
+            self.call_filled(body, width, arrays, counts)
         if width > 1:
             fits = self.writer.facts.asked(
                 self.fit(width, arrays, *counts), Words(width, tuple(arrays), self.lengths())
             )
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line("else")
-        if (
-            len(counts) == 1 and arrays and self.some_apart
-        ):  # with more axes there is more code, of fewer kinds
-            fills = self.asked_to_fill(arrays, counts, self.lengths(), once=False)
-            line(f"if ({fills}) {body}({self.filled(arrays)}());")
-            line("else")
+        if fills and self.some_apart:
+            self.call_filled(body, 1, arrays, counts)
         line(f"{body}(ev::constant<1>());")
+
+    def call_filled(
+        self, body: str, width: int, arrays: list[ir.Array], counts: Iterable[str]
+    ) -> None:
+        fills = self.asked_to_fill(width, arrays, counts, self.lengths(), once=False)
+        self.writer.line(f"if ({fills}) {body}({self.filled(width, arrays)}());")
+        self.writer.line("else")
 
     def lengths(self) -> tuple[ir.Expr, ...]:
         """Return the lengths of axes that have to consist of words."""
@@ -68,8 +75,9 @@ class Columns:
 
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
-        more = "width.value == 1" if self.width() > 1 and self.dense.vector > 2 else "width.apart"
-        return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
+        return (
+            f"width.apart ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
+        )
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
         """Return the condition under which rows and axes consist of words of so many columns, and rows are short."""
@@ -85,37 +93,39 @@ class Columns:
             lengths = []
         return " && ".join(tests)
 
-    def filled(self, arrays: Iterable[ir.Array]) -> str:
-        """Return the kind of single columns at constant distances, in runs that leave room for other rows of a warp."""
-        return f"ev::filled<{self.run(arrays)}>"
+    def filled(self, width: int, arrays: Iterable[ir.Array]) -> str:
+        """Return the kind of words at constant distances, in runs that leave room for other rows of a warp."""
+        return f"ev::filled<{width}, {self.run(width, arrays)}>"
 
-    def run(self, arrays: Iterable[ir.Array]) -> int:
-        """Return how many of a thread's single columns lie side by side, of all but the last if that is even.
+    def run(self, width: int, arrays: Iterable[ir.Array]) -> int:
+        """Return how many of a thread's columns lie side by side, of all but the last word if its words are odd.
 
         So many numbers as the banks of L1 have, divided by the lanes of a row.
         """
-        vector, size = self.dense.vector, max(map(_size, arrays))
-        even = vector - vector % 2
-        return max(1, min(even & -even, BANKS // (size * self.dense.lanes)))
+        words, size = self.dense.vector // width, max(map(_size, arrays))
+        even = words - words % 2
+        return width * max(1, min(even & -even, BANKS // (size * width * self.dense.lanes)))
 
     def asked_to_fill(
         self,
+        width: int,
         arrays: Iterable[ir.Array],
         counts: Iterable[str],
         lengths: tuple[ir.Expr, ...],
         once: bool,
     ) -> str:
-        """Return when threads have all of their columns but the last run, and rows are short.
+        """Return when rows are short, of words, and threads have all of their columns but the last run.
 
         counts, lengths: those of axes, as named and as expressions. once: whether a team takes them in one round.
         """
-        run, team = self.run(arrays), self.dense.lanes * self.dense.vector
-        last = 1 if self.dense.vector % run else run
+        arrays, counts = list(arrays), list(counts)
+        run, team = self.run(width, arrays), self.dense.lanes * self.dense.vector
+        last = width if self.dense.vector % run else run
         least = max(last, team - last * self.dense.lanes)
-        fact = Words(1, tuple(arrays), lengths, team if once else 0, (team, least))
-        tests = [f"{self.axis}.fills({self.filled(arrays)}(), {n})" for n in counts]
+        fact = Words(width, tuple(arrays), lengths, team if once else 0, (team, least))
+        tests = [f"{self.axis}.fills({self.filled(width, arrays)}(), {n})" for n in counts]
         tests += [f"{self.axis}.in_one_round({n})" for n in counts] if once else []
-        test = " && ".join([*tests, self.fit(1, arrays)])
+        test = " && ".join([*tests, self.fit(width, arrays, *(counts if width > 1 else ()))])
         return self.writer.facts.asked(test, fact, f"{self.axis}.lanes == {self.dense.lanes}")
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:

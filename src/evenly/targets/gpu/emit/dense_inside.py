@@ -153,17 +153,22 @@ class Inside:
             line(f"if ({condition}) {run}({width}(), ev::constant<{rounds}>());")
             line("else")
 
+        def call_filled(width: int) -> None:
+            lengths = tuple(x.loop.stop for x in loops)
+            fills = loops[0].asked_to_fill(width, arrays, counts, lengths, once=True)
+            call(fills, loops[0].filled(width, arrays), 1)
+
         if width > 1:
             words = f"ev::constant<{width}>"
+            if counts and loops[0].dense.vector > width:
+                call_filled(width)
             if counts:
                 call(self.asked_for_one_round(f"{fits} && {one}", width, arrays), words, 1)
             lengths = tuple(x.loop.stop for x in loops if x.known)
             fact = Words(width, tuple(arrays), lengths)
             call(self.writer.facts.asked(fits, fact), words, 2)
         if counts and arrays and loops[0].some_apart:
-            lengths = tuple(x.loop.stop for x in loops)
-            fills = loops[0].asked_to_fill(arrays, counts, lengths, once=True)
-            call(fills, loops[0].filled(arrays), 1)
+            call_filled(1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
