@@ -101,9 +101,9 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
             }
           }
         };
-        if ((EV_KNOWN >> 0 & 1) || ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
+        if ((EV_KNOWN ? (EV_KNOWN >> 0 & 1) : ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data))) spread(ev::constant<4>());
         else
-        if ((EV_KNOWN >> 1 & 1) && axis.lanes == 8 || axis.fills(ev::filled<1, 4>(), v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::filled<1, 4>());
+        if ((EV_KNOWN && axis.lanes == 8 ? (EV_KNOWN >> 1 & 1) : axis.fills(ev::filled<1, 4>(), v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1))) spread(ev::filled<1, 4>());
         else
         spread(ev::constant<1>());
       }

@@ -35,9 +35,10 @@ def made(
 @pytest.mark.parametrize(
     ("case", "width", "known"),
     [
-        ("spmm", 32, WORDS), ("spmm", 4, WORDS), ("spmm", 33, 0), ("spmm", 34, 0), ("spmm", 256, WORDS),
+        ("spmm", 32, WORDS | FILLED), ("spmm", 4, WORDS | FILLED), ("spmm", 33, 0), ("spmm", 34, 0),
+        ("spmm", 256, WORDS | FILLED),
         ("spmm", 31, FILLED), ("spmm", 7, FILLED), ("spmm", 63, FILLED), ("spmm", 3, 0),
-        ("sddmm", 32, WORDS | ONE_ROUND), ("sddmm", 36, WORDS), ("sddmm", 30, FILLED), ("sddmm", 33, 0),
+        ("sddmm", 32, WORDS | ONE_ROUND | FILLED), ("sddmm", 36, WORDS), ("sddmm", 30, FILLED), ("sddmm", 33, 0),
         ("keyed", 8, WORDS | ONE_ROUND), ("keyed", 9, 0), ("keyed", 33, 0),
     ],
 )  # fmt: skip
@@ -78,9 +79,9 @@ class Long(Binding):
 
 def test_the_text_is_the_same_but_for_a_line_before_it() -> None:
     code, found = made("spmm", 32)
-    assert found.source == f"#define EV_KNOWN 1\n{code.source}"
+    assert found.source == f"#define EV_KNOWN {WORDS | 2}\n{code.source}"
     assert len(found.origins) == len(found.source.splitlines())
-    assert found.known == 1 and made("spmm", 33)[1] is not found
+    assert found.known == WORDS | 2 and made("spmm", 33)[1] is not found
     plain, same = made("spmm", 32, ev.ThreadMapped(vector=1, items=3))
     assert same is plain and "EV_KNOWN" not in plain.source
 

@@ -346,16 +346,4 @@ template <int I, class pos, class Batch> EV_DEVICE void in_batches(pos& first, p
   if constexpr (I > 1) left_over<(I > 16 ? 16 : I > 8 ? 8 : I > 4 ? 4 : I > 2 ? 2 : 1)>(first, end, ranks, batch);
 }
 
-// Calls batch(k, whole) for all atoms from `begin` to `end`, I from k on at a time, where k is a multiple of I: so that what
-// lies side by side is loaded by one instruction. whole.value: whether the tile has all of them. near: an atom that it has.
-template <class pos> EV_DEVICE pos near(constant<1>, pos k, pos, pos) { return k; }
-template <class pos> EV_DEVICE pos near(constant<0>, pos k, pos begin, pos end) { return k < begin ? begin : k < end ? k : end - 1; }
-template <int I, class pos, class Batch> EV_DEVICE void in_runs(pos begin, pos end, const Batch& batch) {
-  #pragma unroll 1
-  for (pos k = begin < end ? begin - begin % I : end; k < end; k += I) {
-    if (begin <= k && k + I <= end) batch(k, constant<1>());
-    else batch(k, constant<0>());
-  }
-}
-
 }  // namespace ev

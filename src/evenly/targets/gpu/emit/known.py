@@ -2,7 +2,8 @@
 
 A kernel with a dense axis has code for words of several columns and for single ones, and asks at run time which it may
 take. Where the host has the answer, the other code is left out: that needs fewer registers, and fits into the cache of
-instructions. The text of the kernel is the same but for a line before it, which defines EV_KNOWN: a bit for each fact.
+instructions. The text of the kernel is the same but for a line before it, which defines EV_KNOWN: a bit for each fact,
+or 0 if none holds. Then the kernel asks.
 """
 
 from __future__ import annotations
@@ -63,13 +64,16 @@ class Facts:
         self.found: list[Words] = []
 
     def asked(self, condition: str, fact: Words, also: str = "") -> str:
-        """Return a condition as text, which is true without a look if the host knows the fact. also: and if this is."""
+        """Return a condition as text, which is answered without a look if the host knows any fact.
+
+        also: the condition under which it is the fact.
+        """
         if not _answered(fact):
             return condition
         if fact not in self.found:
             self.found.append(fact)
         known = f"(EV_KNOWN >> {self.found.index(fact)} & 1)"
-        return f"{known} {f'&& {also} ' if also else ''}|| {condition}"
+        return f"(EV_KNOWN{f' && {also}' if also else ''} ? {known} : {condition})"
 
 
 def _answered(fact: Words) -> bool:
@@ -79,7 +83,5 @@ def _answered(fact: Words) -> bool:
 
 
 def known(facts: Iterable[Words], binding: Binding) -> int:
-    """Return EV_KNOWN for these arguments: of the facts that hold, those of the widest words, whose code is run."""
-    found = {i: fact for i, fact in enumerate(facts) if fact.holds(binding)}
-    widest = max((fact.width for fact in found.values()), default=0)
-    return sum((fact.width == widest) << i for i, fact in found.items())
+    """Return EV_KNOWN for these arguments."""
+    return sum(fact.holds(binding) << i for i, fact in enumerate(facts))

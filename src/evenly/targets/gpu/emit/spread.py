@@ -11,18 +11,17 @@ Source: row-splitting with coalesced access along the dense axis, and several at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
-from evenly.language.accesses import always, contiguous_reads
+from evenly.language.accesses import always
 from evenly.language.dense import has_lanes_inside
 from evenly.language.locals import places_written_out
 from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS, Scalar
 
-from .batches import whole_runs
 from .columns import STEP, Columns
 from .dense import parts_of
 from .dense_both import Both
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
 # The threads that a multiprocessor should hold if a thread has so many numbers of 32 bits at a time at most. The first
 # leaves 32 registers a thread, too few for a reduction over several threads.
 FITS = ((20, 2048), (36, 1536), (56, 1024))
-RUNS = (
-    4,
-    8,
-)  # atoms at once of which each thread may load what they read in order by one instruction
 
 
 def spread(writer: Owner, loop: ir.For) -> None:
@@ -67,12 +62,6 @@ class Spread(Columns):
             if isinstance(s, ir.Pass)
         ]
         self.parts = parts_of(loop)
-        # What consecutive atoms read by one instruction; how many atoms have whole runs of that.
-        self.runs: list[ir.Element] = []
-        self.in_runs = self.text.unique("in_runs")
-        self.inside = (
-            ""  # the condition under which the tile has an atom of a batch; "": it has all
-        )
         self.both = Both(self, self.passes[0]) if has_lanes_inside(loop) else None
         writer.held_blocks += [(s,) for s in self.passes]
 
@@ -182,7 +171,7 @@ class Spread(Columns):
             self.fold(s)
 
     def atoms(self, s: ir.Pass) -> None:
-        """Write the walk over a thread's share of the atoms."""
+        """Write the walk over a thread's share of the atoms: whole batches first, which need no test of each atom."""
         writer, text = self.writer, self.text
         assert writer.tile is not None
         code = whole_tile(self.dense.layout, STEP)
@@ -194,53 +183,17 @@ class Spread(Columns):
         first, last, items = f"{k}_first", f"{k}_end", f"{k}_batch"
         self.batch = Batch(*(text.unique(n) for n in (first, last, items, "item")))
         writer.line(f"const pos {self.batch.end} = {text.expr(end)};")
-        self.bound(s)
-        self.runs = [] if self.dense.folds or writer.items not in RUNS else self.runs_of(s)
+        start = f"{text.operand(begin, 70)} + {self.axis}.rank()"
+        writer.line(f"pos {self.batch.first} = {start};")
         writer.in_pass = writer.ascends = True
-        if self.runs:
-            self.atoms_in_runs(s, text.expr(begin))
-        else:
-            self.atoms_apart(s, text.operand(begin, 70))
+        with writer.compound(f"const auto {self.batch.run} = [&](auto items)"):
+            self.atoms_at_once(s)
+        writer.lines[-1] += ";"
         writer.in_pass = writer.ascends = False
-
-    def atoms_apart(self, s: ir.Pass, begin: str) -> None:
-        """Write the walk over every so many of the atoms: whole batches first, which need no test of each atom."""
-        line, first, end = self.writer.line, self.batch.first, self.batch.end
-        line(f"pos {first} = {begin} + {self.axis}.rank();")
-        with self.writer.compound(f"const auto {self.batch.run} = [&](auto items)"):
-            place = f"{first} + {self.batch.item} * {self.axis}.ranks"
-            self.atoms_at_once(s, "items.value", place)
-        self.writer.lines[-1] += ";"
-        items = self.at_once(self.writer.items)
-        line(f"ev::in_batches<{items}>({first}, {end}, {self.axis}.ranks, {self.batch.run});")
-
-    def atoms_in_runs(self, s: ir.Pass, begin: str) -> None:
-        """Write the walk of a thread that takes all atoms: what they read in order comes in runs, which are aligned.
-
-        So the first batch and the last one may have atoms that the tile has not.
-        """
-        line, text, first = self.writer.line, self.text, self.batch.first
-        own, items, at = (text.unique(n) for n in ("begin", "items", "at"))
-        line(f"const pos {own} = {begin};")
-        line(f"constexpr int {items} = {self.at_once(self.writer.items)};")
-        line(f"const pos {self.in_runs} = {whole_runs(text, self.runs, items)};")
-        with self.writer.compound(
-            f"const auto {self.batch.run} = [&](const pos {first}, auto whole)"
-        ):
-            place = f"{first} + {self.batch.item}"
-            with self.writer.compound(f"const auto {at} = [&](int {self.batch.item})"):
-                line(f"return ev::near(whole, {place}, {own}, {self.batch.end});")
-            self.writer.lines[-1] += ";"
-            self.inside = f"{own} <= {place} && {place} < {self.batch.end}"
-            self.atoms_at_once(s, items, f"{at}({self.batch.item})")
-            self.inside = ""
-        self.writer.lines[-1] += ";"
-        line(f"ev::in_runs<{items}>({own}, {self.batch.end}, {self.batch.run});")
-
-    def runs_of(self, s: ir.Pass) -> list[ir.Element]:
-        """Return the elements of consecutive atoms that lie side by side, as they are needed."""
-        reads = contiguous_reads(s, self.text.written)
-        return [e for e in reads if self.text.machine(e.type) == ctype(e.array.dtype)]
+        self.bound(s)
+        items = self.at_once(writer.items)
+        over = f"{self.batch.first}, {self.batch.end}, {self.axis}.ranks"
+        writer.line(f"ev::in_batches<{items}>({over}, {self.batch.run});")
 
     def bound(self, s: ir.Pass) -> None:
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
@@ -269,17 +222,13 @@ class Spread(Columns):
         """Return the registers of a number."""
         return 1 + self.text.wide if t is POS else -(-t.dtype.itemsize // 4)
 
-    def atoms_at_once(self, s: ir.Pass, count: str, place: str) -> None:
+    def atoms_at_once(self, s: ir.Pass) -> None:
         """Write the loads for a batch of atoms, and then the code of each."""
-        self.load_all(s, count, place)
-        with self.each_atom(s, count, place), self.if_inside(), self.each_column():
+        place = f"{self.batch.first} + {self.batch.item} * {self.axis}.ranks"
+        self.load_all(s, "items.value", place)
+        with self.each_atom(s, "items.value", place), self.each_column():
             self.writer.block(s.body)
         self.text.loaded = {}
-
-    def if_inside(self) -> AbstractContextManager[None]:
-        """Open code for an atom of a batch that the tile has."""
-        test = f"if (whole.value || ({self.inside}))"
-        return self.writer.compound(test) if self.inside else nullcontext()
 
     @contextmanager
     def each_atom(self, s: ir.Pass, count: str, place: str) -> Iterator[None]:
@@ -308,24 +257,6 @@ class Spread(Columns):
 
     def load_stage(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
         """Write loads that do not wait for each other."""
-        runs = {e: name for e, name in to.items() if e in self.runs}
-        if runs:
-            self.load_runs(s, runs, count, place)
-        if apart := {e: name for e, name in to.items() if e not in runs}:
-            self.load_apart(s, apart, count, place)
-
-    def load_runs(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
-        """Write loads of what atoms read in order: an instruction for all, where arrays have so many more elements."""
-        line, first = self.writer.line, self.batch.first
-        whole = "whole.value && " if self.inside else ""
-        with self.writer.compound(f"if ({whole}{first} < {self.in_runs})"):
-            for e, name in to.items():
-                line(f"ev::load_again<{count}>({self.text.array(e.array)}.data + {first}, {name});")
-        with self.writer.otherwise():
-            self.load_apart(s, to, count, place)
-
-    def load_apart(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
-        """Write loads of each atom."""
         with self.each_atom(s, count, place):
             for e, name in to.items():
                 self.load(e, f"{name}[{self.batch.item}]")

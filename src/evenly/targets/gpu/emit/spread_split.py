@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from evenly.language import ir, walk
-from evenly.language.accesses import only_accumulates
+from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.phases import Split
 from evenly.schedules.contract import lanes_of
 
 from .batches import whole_runs
 from .dense import Dense
-from .expressions import Text
+from .expressions import Text, ctype
 from .owner import Owner
 from .spread import Batch, Spread
 from .statements import fields_of, members
@@ -65,7 +65,10 @@ class SpreadSplit(Spread):
         self.own, self.value = text.unique("own"), text.unique("value")
         self.members = members(fields_of(self.passes[0].accumulators))
         self.split, self.items = (text.unique(n) for n in ("split", "items"))
-        self.runs = self.runs_of(self.passes[0])
+        self.in_runs = text.unique("in_runs")
+        # The elements of consecutive atoms that lie side by side are loaded by one instruction.
+        reads = contiguous_reads(self.passes[0], text.written)
+        self.runs = [e for e in reads if text.machine(e.type) == ctype(e.array.dtype)]
 
     def min_blocks(self, block: int) -> int:
         """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
@@ -143,6 +146,20 @@ class SpreadSplit(Spread):
             writer.line(f"{each}({add});")
         text.loaded = {}
         writer.in_pass = writer.ascends = False
+
+    def load_stage(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
+        runs = {e: name for e, name in to.items() if e in self.runs}
+        if not runs:
+            super().load_stage(s, to, count, place)
+            return
+        line, first = self.writer.line, self.batch.first
+        with self.writer.compound(f"if ({first} < {self.in_runs})"):
+            for e, name in runs.items():
+                line(f"ev::load_again<{count}>({self.text.array(e.array)}.data + {first}, {name});")
+        with self.writer.otherwise():
+            super().load_stage(s, runs, count, place)
+        if others := {e: name for e, name in to.items() if e not in runs}:
+            super().load_stage(s, others, count, place)
 
     def leave_function(self, name: str) -> None:
         """Write the function that leaves a tile in the columns of a thread."""
