@@ -95,16 +95,11 @@ class Columns:
 
     def filled(self, width: int, arrays: Iterable[ir.Array]) -> str:
         """Return the kind of words at constant distances, in runs that leave room for other rows of a warp."""
-        return f"ev::filled<{width}, {self.run(width, arrays)}>"
+        return f"ev::filled<{width}, {self.run(width, arrays)[0]}>"
 
-    def run(self, width: int, arrays: Iterable[ir.Array]) -> int:
-        """Return how many of a thread's columns lie side by side, of all but the last word if its words are odd.
-
-        So many numbers as the banks of L1 have, divided by the lanes of a row.
-        """
-        words, size = self.dense.vector // width, max(map(_size, arrays))
-        even = words - words % 2
-        return width * max(1, min(even & -even, BANKS // (size * width * self.dense.lanes)))
+    def run(self, width: int, arrays: Iterable[ir.Array]) -> tuple[int, int]:
+        """Return the columns of a thread's runs and of its last one, if its words have `width` columns."""
+        return runs(self.dense.lanes, self.dense.vector, width, max(map(_size, arrays)))
 
     def asked_to_fill(
         self,
@@ -119,10 +114,9 @@ class Columns:
         counts, lengths: those of axes, as named and as expressions. once: whether a team takes them in one round.
         """
         arrays, counts = list(arrays), list(counts)
-        run, team = self.run(width, arrays), self.dense.lanes * self.dense.vector
-        last = width if self.dense.vector % run else run
-        least = max(last, team - last * self.dense.lanes)
-        fact = Words(width, tuple(arrays), lengths, team if once else 0, (team, least))
+        lanes, vector, (_, last) = self.dense.lanes, self.dense.vector, self.run(width, arrays)
+        most = lanes * vector if once else 0
+        fact = Words(width, tuple(arrays), lengths, most, (lanes, vector, last))
         tests = [f"{self.axis}.fills({self.filled(width, arrays)}(), {n})" for n in counts]
         tests += [f"{self.axis}.in_one_round({n})" for n in counts] if once else []
         test = " && ".join([*tests, self.fit(width, arrays, *(counts if width > 1 else ()))])
@@ -236,6 +230,17 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
+
+
+def runs(lanes: int, vector: int, width: int, size: int) -> tuple[int, int]:
+    """Return how many of a thread's columns lie side by side, of all but a last word if words are odd; and of the last.
+
+    So many numbers of `size` bytes as the banks of L1 have, divided by the lanes of a row.
+    """
+    words = vector // width
+    even = words - words % 2
+    run = width * max(1, min(even & -even, BANKS // (size * width * lanes)))
+    return run, width if vector % run else run
 
 
 def _size(array: ir.Array) -> int:

@@ -29,15 +29,15 @@ class Words:
     """A fact: rows and axes consist of words of `width` columns, which are aligned, and rows are short (dense.cuh).
 
     arrays: whose last axis these rows are. counts: the lengths of axes. most: so many columns they have at most, and
-    one at least; 0: any number. filled: so many columns a team has at a time, and so many at least the last time;
-    (0, 0): any number.
+    one at least; 0: any number. filled: the lanes of a team, the columns of each at a time, and how many of these may lie
+    beyond the axis; (0, 0, 0): any number.
     """
 
     width: int
     arrays: tuple[ir.Array, ...]
     counts: tuple[ir.Expr, ...]
     most: int = 0
-    filled: tuple[int, int] = (0, 0)
+    filled: tuple[int, int, int] = (0, 0, 0)
 
     def holds(self, binding: Binding) -> bool:
         counts = [value_of(e, binding.scalar, binding.extent) for e in self.counts]
@@ -51,10 +51,10 @@ class Words:
         return one and all(map(self.fills, counts)) and joined % self.width == 0
 
     def fills(self, count: int) -> bool:
-        """Whether an axis of this length fills teams, as `filled` has it."""
-        columns, least = self.filled
-        left = count % columns if columns else 0
-        return not columns or (count >= least if count < columns else left == 0 or left >= least)
+        """Whether an axis of this length fills teams, as `filled` has it, and `fills` in dense.cuh."""
+        lanes, vector, last = self.filled
+        left = count % (lanes * vector) if lanes else 0
+        return count >= last and (left == 0 or left >= (vector - last) * lanes)
 
 
 class Facts:
