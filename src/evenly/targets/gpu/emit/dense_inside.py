@@ -187,7 +187,7 @@ class Inside:
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
-        if self.at_once > 1 and self.width() > 1:
+        if self.at_once > 1:
             # Rows of X that are loaded again take registers, and singles have places of their own.
             if self.at_once * writer.dense.vector > MOST_AGAIN:
                 items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
