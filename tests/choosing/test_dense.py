@@ -100,7 +100,6 @@ def test_widths_that_words_do_not_fill() -> None:
     assert chosen(matrix, 257) == ev.GroupMapped(32, lanes=32, vector=9)
     assert chosen(long, 17) == ev.GroupMapped(8, lanes=2, vector=9)
     assert chosen(long, 33) == ev.GroupMapped(16, lanes=4, vector=9)
-    assert chosen(long, 129) == ev.GroupMapped(16, lanes=16, vector=9)
     assert chosen(long, 49) == ev.GroupMapped(16, lanes=8, vector=7)
     assert chosen(generators.stencil(512), 9) == ev.GroupMapped(2, items=2, lanes=2, vector=5)
     assert not getattr(chosen(matrix, 1), "vector", 1) > 1  # as an SpMV

@@ -29,8 +29,8 @@ class Words:
     """A fact: rows and axes consist of words of `width` columns, which are aligned, and rows are short (dense.cuh).
 
     arrays: whose last axis these rows are. counts: the lengths of axes. most: so many columns they have at most, and
-    one at least; 0: any number. filled: the lanes of a team, the columns of each at a time, and how many of these may be
-    beyond the axis; (0, 0, 0): any number.
+    one at least; 0: any number. filled: the lanes of a team, the columns of each at a time, and how many of these the
+    axis may lack; (0, 0, 0): any number.
     """
 
     width: int
