@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -147,17 +148,24 @@ class Structure(Plans):
         return self._steps[parts]
 
 
+@functools.cache
+def _aside(device: Any, stream: int) -> Any:
+    """One beside each stream: a plan has scratch memory for each that it runs on."""
+    return torch.cuda.Stream(device)
+
+
 @contextmanager
 def beside(x: Any) -> Iterator[AbstractContextManager[Any]]:
     """Open code of which a part runs beside the rest of it: that part stands in the context that this gives.
 
-    Neither may need what the other makes. On a GPU that part has a stream of its own, so each fills what the other leaves
-    idle, as at its end. x: an array of theirs.
+    Neither may need what the other makes. On a GPU that part has a stream of its own, so each fills what the other
+    leaves idle, as at its end. x: an array of theirs.
     """
     if not x.is_cuda:
         yield nullcontext()
         return
-    here, aside = torch.cuda.current_stream(x.device), torch.cuda.Stream(x.device)
+    here = torch.cuda.current_stream(x.device)
+    aside = _aside(x.device, here.cuda_stream)
     aside.wait_stream(here)
     yield torch.cuda.stream(aside)
     here.wait_stream(aside)
