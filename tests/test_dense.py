@@ -246,8 +246,9 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    few = "width.value == 1 ? 1 : rounds.value > 1 ? 1 : 2"
-    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, few), (32, 1):
+    single = "(width.apart || (width.value == 1 && !EV_KNOWN))"
+    few = f"{single} ? 1 : rounds.value > 1 ? 1 : 2"
+    for vector, atoms in (4, f"{single} ? 2 : 4"), (16, few), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
         assert f"constexpr int most = {atoms};" in code.source
         assert "axis.template in_batches<most>" in code.source
@@ -309,7 +310,7 @@ def test_a_reduction_by_a_key_takes_a_batch_of_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["keyed"].arguments(ev.csr(matrix), matrix, 32, np.float32)
     (code,) = emitted(CASES["keyed"].kernel, args, ev.GroupMapped(8, items=8, lanes=8, vector=4))
-    assert "width.value == 1 ? 2 : rounds.value > 1 ? 4 : 8" in code.source
+    assert "(width.value == 1 && !EV_KNOWN)) ? 2 : rounds.value > 1 ? 4 : 8" in code.source
     for once in "axis.deal(", "axis.across(", "axis.tell(", "v_less =":
         assert code.source.count(once) == 1
     assert "deal_to_all" not in code.source

@@ -12,7 +12,7 @@ from evenly.language.dense import side_by_side
 from evenly.language.types import POS
 
 from .expressions import ctype
-from .known import Words
+from .known import Words, answered
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -75,9 +75,8 @@ class Columns:
 
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
-        return (
-            f"width.apart ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
-        )
+        few = few_at_once(self.width(), self.words_in(), self.lengths())
+        return f"{few} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
         """Return the condition under which rows and axes consist of words of so many columns, and rows are short."""
@@ -108,10 +107,12 @@ class Columns:
         counts: Iterable[str],
         lengths: tuple[ir.Expr, ...],
         once: bool,
+        told: bool = False,
     ) -> str:
         """Return when rows are short, of words, and threads have all of their columns but the last run.
 
         counts, lengths: those of axes, as named and as expressions. once: whether a team takes them in one round.
+        told: only if the host knows it, since the kernel has other code already.
         """
         arrays, counts = list(arrays), list(counts)
         lanes, vector, (_, last) = self.dense.lanes, self.dense.vector, self.run(width, arrays)
@@ -120,6 +121,7 @@ class Columns:
         tests = [f"{self.axis}.fills({self.filled(width, arrays)}(), {n})" for n in counts]
         tests += [f"{self.axis}.in_one_round({n})" for n in counts] if once else []
         test = " && ".join([*tests, self.fit(width, arrays, *(counts if width > 1 else ()))])
+        test = "false" if told else test
         return self.writer.facts.asked(test, fact, f"{self.axis}.lanes == {self.dense.lanes}")
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
@@ -230,6 +232,17 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
+
+
+def few_at_once(width: int, arrays: Iterable[ir.Array], lengths: tuple[ir.Expr, ...]) -> str:
+    """Return when code takes fewer atoms at once: for columns with an address each, or beside other code for words.
+
+    For other code there is none if the host knows which it is.
+    """
+    if width == 1:
+        return "width.apart"
+    known = answered(Words(width, tuple(arrays), lengths))
+    return f"(width.apart || (width.value == 1{' && !EV_KNOWN' if known else ''}))"
 
 
 def runs(lanes: int, vector: int, width: int, size: int) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from evenly.language.schedule_code import whole_tile
 
 from .ahead import Ahead
 from .along import Along
-from .columns import STEP
+from .columns import STEP, few_at_once
 from .expressions import ctype
 from .known import Words
 from .shared_lanes import reduced
@@ -155,7 +155,8 @@ class Inside:
 
         def call_filled(width: int) -> None:
             lengths = tuple(x.loop.stop for x in loops)
-            fills = loops[0].asked_to_fill(width, arrays, counts, lengths, once=True)
+            told = self.width() > 1
+            fills = loops[0].asked_to_fill(width, arrays, counts, lengths, once=True, told=told)
             call(fills, loops[0].filled(width, arrays), 1)
 
         if width > 1:
@@ -191,7 +192,10 @@ class Inside:
             # Rows of X that are loaded again take registers, and singles have places of their own.
             if self.at_once * writer.dense.vector > MOST_AGAIN:
                 items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
-            items = f"width.apart ? {self.singles} : {items}"
+            loops = self.along.values()
+            lengths = tuple(x.loop.stop for x in loops if x.known)
+            few = few_at_once(self.width(), (a for x in loops for a in x.words_in()), lengths)
+            items = f"{few} ? {self.singles} : {items}"
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()

@@ -68,7 +68,7 @@ class Facts:
 
         also: the condition under which it is the fact.
         """
-        if not _answered(fact):
+        if not answered(fact):
             return condition
         if fact not in self.found:
             self.found.append(fact)
@@ -76,7 +76,7 @@ class Facts:
         return f"(EV_KNOWN{f' && {also}' if also else ''} ? {known} : {condition})"
 
 
-def _answered(fact: Words) -> bool:
+def answered(fact: Words) -> bool:
     """Whether the host can tell: what is asked for are arguments, and lengths that follow from them."""
     given = all(a.path[0] != "$" and not (a.own or a.staged or a.grows) for a in fact.arrays)
     return given and all(map(known_beforehand, fact.counts))
