@@ -78,7 +78,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
                   }
                 }
               };
-              ev::in_batches<width.apart ? 2 : 4>(v_k_first, v_k_end, axis.ranks, v_k_batch);
+              ev::in_batches<(width.apart || (width.value == 1 && !EV_KNOWN)) ? 2 : 4>(v_k_first, v_k_end, axis.ranks, v_k_batch);
             }
             #pragma unroll
             for (int c = 0; c < 4; ++c) {
