@@ -160,6 +160,15 @@ def test_threads_of_an_atom() -> None:
     assert made(8, uniform) == ev.GroupMapped(8, lanes=2, vector=4)
     assert made(4, generators.stencil(512)) == ev.ThreadMapped(items=5, vector=4)
     assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 256, 1024, vector=4)
+    assert made(33, generators.rmat(14)) == ev.Lrb(256, 8, 1, 256, 1024, vector=5)
+    assert made(3, generators.rmat(14)) == ev.Lrb(
+        256, 2, 1, 64, 1024, vector=2
+    )  # filled, as 2 x 3 were not
+    long = generators.banded(50_000, 64)
+    assert made(31, long) == ev.GroupMapped(8, lanes=4, vector=8)
+    assert made(33, long) == ev.GroupMapped(8, items=8, lanes=4, vector=9)
+    assert made(65, long) == ev.GroupMapped(16, items=8, lanes=16, vector=5)
+    assert made(129, long) == ev.GroupMapped(16, lanes=16, vector=9)
 
 
 @pytest.mark.parametrize("plans", [True, False])

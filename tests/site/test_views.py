@@ -196,6 +196,7 @@ def test_teams_have_equal_parts_of_all_tiles(name: str, make: Any) -> None:
         assert found["team"] == team
         assert found["parts"] == parts
         W = next(w for w in (4, 2, 1) if V % w == 0 and columns % w == 0)
+        R = run_of(L, V, columns, W)
         longest = {}  # of the teams of a block, which begin the next columns together
         for p in set(team):
             block = p * L // s["block"]
@@ -205,7 +206,9 @@ def test_teams_have_equal_parts_of_all_tiles(name: str, make: Any) -> None:
                 walk, at = divmod(column, L * V)
                 step = walk * longest[p * L // s["block"]] + k - team.index(p)
                 at_k = k * columns + column
-                assert found["thread"][at_k] == p * L + at // W % L
+                whole = V // R * R * L  # columns in runs
+                lane = at // R if at < whole else (at - whole) // W
+                assert found["thread"][at_k] == p * L + lane % L
                 assert found["step"][at_k] == step
         assert found["steps"] == max(found["step"], default=-1) + 1
 

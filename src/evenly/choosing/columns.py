@@ -99,8 +99,10 @@ def _single_columns(
     wide, most = n > held["wide"], held["singles"]
     if short:
         return int(most) if wide and not axis.inside else 5
-    if long and axis.inside and 4 * most < n <= held["fives"]:  # twice as many atoms at once
-        return 5
+    if long and axis.inside:
+        if axis.width == 4:  # five: twice as many atoms at once
+            return 5 if 4 * most < n <= held["fives"] else int(most)
+        return 5 if wide or n <= 20 else 3
     if long:
         many, few = ceil_div(4 * most, axis.width), 5 if wide else ceil_div(20, axis.width)
         return many if n <= 2 * many or (axis.width == 4 and WARP < n <= 8 * many) else few
