@@ -72,14 +72,24 @@ def test_widths_of_which_each_thread_has_all_columns_but_the_last(case: str) -> 
         check(case, matrix, width, np.float32, on_simt(case, schedule))
 
 
-@pytest.mark.parametrize("schedule", [ev.GroupMapped(16, lanes=8, vector=5), ev.MergePath(64, 2, lanes=4, vector=9)])  # fmt: skip
-def test_rows_about_as_long_as_all_banks(schedule: Any) -> None:
-    """There the columns of a thread lie side by side, and some belong to two threads."""
+@pytest.mark.parametrize(("case", "schedule", "width", "run"), [
+    ("spmm", ev.GroupMapped(16, lanes=8, vector=5), 1, 4),
+    ("spmm", ev.GroupMapped(16, lanes=8, vector=6), 2, 4),
+    ("spmm", ev.GroupMapped(16, lanes=16, vector=6), 1, 2),
+    ("spmm", ev.GroupMapped(32, lanes=4, vector=12), 4, 8),
+    ("spmm", ev.MergePath(64, 2, lanes=4, vector=9), 1, 8),
+    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=4), 1, 4),
+    ("sddmm", ev.GroupMapped(8, items=4, lanes=8, vector=6), 2, 4),
+    ("sddmm", ev.GroupMapped(16, items=8, lanes=4, vector=9), 1, 8),
+])  # fmt: skip
+def test_runs_of_words(case: str, schedule: Any, width: int, run: int) -> None:
+    """As many as leave room in the banks for the other rows of a warp. At the end of the axis two threads may have one."""
     matrix = equal_rows(5, 7, 20)
-    args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    assert "(ev::adjacent())" in emitted(CASES["spmm"].kernel, args, schedule)[0].source
-    for width in (29, 31, 33, 35, 65):
-        check("spmm", matrix, width, np.float32, on_simt("spmm", schedule))
+    args = CASES[case].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    kind = f"ev::filled<{width}, {run}>()"
+    assert kind in emitted(CASES[case].kernel, args, schedule)[0].source
+    for columns in (29, 33, 34, 44, 65, 66, 95):
+        check(case, matrix, columns, np.float32, on_simt(case, schedule))
 
 
 @pytest.mark.slow
@@ -236,8 +246,9 @@ def test_words_that_are_stored_are_loaded_as_words_if_they_are_read() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    few = "width.value == 1 ? 1 : rounds.value > 1 ? 1 : 2"
-    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, few), (32, 1):
+    single = "(width.apart || (width.value == 1 && !EV_KNOWN))"
+    few = f"{single} ? 1 : rounds.value > 1 ? 1 : 2"
+    for vector, atoms in (4, f"{single} ? 2 : 4"), (16, few), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
         assert f"constexpr int most = {atoms};" in code.source
         assert "axis.template in_batches<most>" in code.source
@@ -299,7 +310,7 @@ def test_a_reduction_by_a_key_takes_a_batch_of_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["keyed"].arguments(ev.csr(matrix), matrix, 32, np.float32)
     (code,) = emitted(CASES["keyed"].kernel, args, ev.GroupMapped(8, items=8, lanes=8, vector=4))
-    assert "width.value == 1 ? 2 : rounds.value > 1 ? 4 : 8" in code.source
+    assert "(width.value == 1 && !EV_KNOWN)) ? 2 : rounds.value > 1 ? 4 : 8" in code.source
     for once in "axis.deal(", "axis.across(", "axis.tell(", "v_less =":
         assert code.source.count(once) == 1
     assert "deal_to_all" not in code.source

@@ -1,12 +1,26 @@
 // Dense axes: how threads lie along the columns and the atoms (evenly's device/dense.cuh and device/split_dense.cuh).
 import { lineOf, shareOf } from "./schedules.js";
 
-/** A walk of `along` lanes has `together` columns. Returns {walks, of: the walk and the lane of a column}. */
+const BANKS = 32; // numbers of 4 bytes that a warp loads at a time
+
+/**
+ * A walk of `along` lanes has `together` columns, of which a lane has runs, and of an odd number of words the last one alone.
+ * Returns {walks, of: the walk and the lane of a column}.
+ */
 function lanesOf(along, vector, columns) {
   const together = along * vector;
   const word = [4, 2, 1].find((w) => vector % w === 0 && columns % w === 0); // columns that one instruction loads, of float32
-  const of = (column) => [Math.floor(column / together), Math.floor((column % together) / word) % along];
-  return { walks: Math.ceil(columns / together), of };
+  const run = runOf(along, vector, columns, word), inRuns = Math.floor(vector / run) * run * along;
+  const lane = (c) => Math.floor(c < inRuns ? c / run : (c - inRuns) / word) % along;
+  return { walks: Math.ceil(columns / together), of: (column) => [Math.floor(column / together), lane(column % together)] };
+}
+
+/** The columns of a run, if a walk has all of them but the last run of some lanes; else a word. */
+function runOf(along, vector, columns, word) {
+  const words = vector / word, even = words - (words % 2), left = columns % (along * vector);
+  const run = word * Math.max(1, Math.min(even & -even, Math.floor(BANKS / (word * along))));
+  const last = vector % run ? word : run;
+  return columns >= last && (left === 0 || left >= (vector - last) * along) ? run : word;
 }
 
 /**

@@ -99,7 +99,7 @@ def test_widths_that_words_do_not_fill() -> None:
     assert chosen(matrix, 5) == ev.GroupMapped(8, lanes=8, vector=1)
     assert chosen(matrix, 257) == ev.GroupMapped(32, lanes=32, vector=9)
     assert chosen(long, 17) == ev.GroupMapped(8, lanes=2, vector=9)
-    assert chosen(long, 33) == ev.GroupMapped(16, lanes=8, vector=5)
+    assert chosen(long, 33) == ev.GroupMapped(16, lanes=4, vector=9)
     assert chosen(long, 49) == ev.GroupMapped(16, lanes=8, vector=7)
     assert chosen(generators.stencil(512), 9) == ev.GroupMapped(2, items=2, lanes=2, vector=5)
     assert not getattr(chosen(matrix, 1), "vector", 1) > 1  # as an SpMV
@@ -160,6 +160,15 @@ def test_threads_of_an_atom() -> None:
     assert made(8, uniform) == ev.GroupMapped(8, lanes=2, vector=4)
     assert made(4, generators.stencil(512)) == ev.ThreadMapped(items=5, vector=4)
     assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 256, 1024, vector=4)
+    assert made(33, generators.rmat(14)) == ev.Lrb(256, 8, 1, 256, 1024, vector=5)
+    assert made(3, generators.rmat(14)) == ev.Lrb(
+        256, 2, 1, 64, 1024, vector=2
+    )  # filled, as 2 x 3 were not
+    long = generators.banded(50_000, 64)
+    assert made(31, long) == ev.GroupMapped(8, lanes=4, vector=8)
+    assert made(33, long) == ev.GroupMapped(8, items=8, lanes=4, vector=9)
+    assert made(65, long) == ev.GroupMapped(16, items=8, lanes=16, vector=5)
+    assert made(129, long) == ev.GroupMapped(16, lanes=16, vector=9)
 
 
 @pytest.mark.parametrize("plans", [True, False])

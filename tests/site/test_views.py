@@ -16,6 +16,8 @@ from evenly.balance.items import steps_of_items
 from evenly.balance.profile import offsets_of
 from evenly.interop.generators import rmat
 from evenly.schedules import OF_TASKS
+from evenly.targets.gpu.emit.columns import runs
+from evenly.targets.gpu.emit.known import Words
 from tests.balance.test_trace import followed
 
 NODE = shutil.which("node")
@@ -115,6 +117,12 @@ def test_an_owner_runs_an_item_after_another() -> None:
     assert times["idle"] == pytest.approx(1 - 16 / (32 * 13))
 
 
+def run_of(lanes: int, vector: int, columns: int, word: int) -> int:
+    """The columns of a run, if every walk has all columns but the last run of some lanes; else a word."""
+    run, last = runs(lanes, vector, word, 4)
+    return run if Words(word, (), (), filled=(lanes, vector, last)).fills(columns) else word
+
+
 def test_threads_lie_along_a_dense_axis_as_on_a_gpu() -> None:
     """device/dense.cuh, from the thread's side: its lane and rank, and the columns of each of its walks."""
     cases = [
@@ -130,13 +138,15 @@ def test_threads_lie_along_a_dense_axis_as_on_a_gpu() -> None:
         lanes, V = team["lanes"], team["vector"]
         ranks = team["size"] // lanes
         W = next(w for w in (4, 2, 1) if V % w == 0 and columns % w == 0)
+        R = run_of(lanes, V, columns, W)
         seen = {}
         for thread in range(team["size"]):
             lane, rank = thread % lanes, thread // lanes
             for walk, first in enumerate(range(0, columns, lanes * V)):
                 for step, k in enumerate(range(rank, atoms, ranks)):
                     for c in range(V):
-                        column = first + (c // W * lanes + lane) * W + c % W
+                        size = R if c < V // R * R else W
+                        column = first + (c // size * lanes + lane) * size + c % size
                         if column < columns:
                             seen[k * columns + column] = thread, walk * -(-atoms // ranks) + step
         assert [seen[i] for i in range(atoms * columns)] == [
@@ -186,6 +196,7 @@ def test_teams_have_equal_parts_of_all_tiles(name: str, make: Any) -> None:
         assert found["team"] == team
         assert found["parts"] == parts
         W = next(w for w in (4, 2, 1) if V % w == 0 and columns % w == 0)
+        R = run_of(L, V, columns, W)
         longest = {}  # of the teams of a block, which begin the next columns together
         for p in set(team):
             block = p * L // s["block"]
@@ -195,7 +206,9 @@ def test_teams_have_equal_parts_of_all_tiles(name: str, make: Any) -> None:
                 walk, at = divmod(column, L * V)
                 step = walk * longest[p * L // s["block"]] + k - team.index(p)
                 at_k = k * columns + column
-                assert found["thread"][at_k] == p * L + at // W % L
+                whole = V // R * R * L  # columns in runs
+                lane = at // R if at < whole else (at - whole) // W
+                assert found["thread"][at_k] == p * L + lane % L
                 assert found["step"][at_k] == step
         assert found["steps"] == max(found["step"], default=-1) + 1
 

@@ -28,7 +28,7 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         each = _single_columns(n, axis, held, short, long, alike)
         lanes = min(power_from(ceil_div(n, each)), WARP)
         vector = ceil_div(n, lanes * ceil_div(n, lanes * held["singles"]))
-        return lanes, vector | axis.inside  # an odd number is none of words
+        return lanes, vector | axis.moves  # what is not added up is tested one by one
     if n % word:  # words of two columns, an odd number of them a thread, or a word would have four
         able = (3,) if axis.inside and n > 16 else (1, 3, 5) if short and n > 2 * WARP else (1, 3)
         lanes, each = _odd_words(n // 2, able)
@@ -100,9 +100,10 @@ def _single_columns(
     if short:
         return int(most) if wide and not axis.inside else 5
     if long and axis.inside:
+        if axis.width == 4:  # five: twice as many atoms at once
+            return 5 if 4 * most < n <= held["fives"] else int(most)
         return 5 if wide or n <= 20 else 3
     if long:
-        many = ceil_div(4 * most, axis.width)
-        few = 5 if wide else ceil_div(20, axis.width)
-        return many if n <= 2 * many or (axis.width == 4 and 8 * few < n <= 8 * many) else few
+        many, few = ceil_div(4 * most, axis.width), 5 if wide else ceil_div(20, axis.width)
+        return many if n <= 2 * many or (axis.width == 4 and WARP < n <= 8 * many) else few
     return 5 if wide else 3 if n > held["reduce"] or not alike else 1

@@ -183,9 +183,9 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
         lanes, vector = min(power_from(words // 2), WARP // 2), 2 * word
     few = axis.length <= held["reduce"] * held["singles"]
     if axis.inside and axis.adjacent and axis.length % word and few:
-        pair = 2 - axis.length % 2
-        lanes = min(lanes, held["reduce"])
-        vector = pair * (ceil_div(axis.length, lanes * pair) | 1)
+        lanes, pair = max(min(lanes, held["reduce"]), 2), 2 - axis.length % 2
+        words = ceil_div(axis.length, lanes * pair)
+        vector = pair * (words | 1) if pair == 2 else words  # a word of four would not fit
     group, warp = held["group"], held["few_lanes" if lanes < held["reduce"] else "many_lanes"]
     if axis.inside and lanes == held["reduce"] and words < WARP:  # an atom's own threads are many
         group, warp = held["many_lanes"], held["few_lanes"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 import torch
@@ -144,6 +146,29 @@ class Structure(Plans):
             second[by_part] = torch.arange(len(order), dtype=order.dtype, device=order.device)
             self._steps[parts] = order[by_part], second
         return self._steps[parts]
+
+
+@functools.cache
+def _aside(device: Any, stream: int) -> Any:
+    """One beside each stream: a plan has scratch memory for each that it runs on."""
+    return torch.cuda.Stream(device)
+
+
+@contextmanager
+def beside(x: Any) -> Iterator[AbstractContextManager[Any]]:
+    """Open code of which a part runs beside the rest of it: that part stands in the context that this gives.
+
+    Neither may need what the other makes. On a GPU that part has a stream of its own, so each fills what the other
+    leaves idle, as at its end. x: an array of theirs.
+    """
+    if not x.is_cuda:
+        yield nullcontext()
+        return
+    here = torch.cuda.current_stream(x.device)
+    aside = _aside(x.device, here.cuda_stream)
+    aside.wait_stream(here)
+    yield torch.cuda.stream(aside)
+    here.wait_stream(aside)
 
 
 def in_one_round(B: Any) -> bool:

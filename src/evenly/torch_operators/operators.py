@@ -15,7 +15,7 @@ from torch import Tensor
 from evenly import kit
 from evenly.algorithms.linalg.attention import LOG2_E, attention_rows
 from evenly.torch_operators import kernels
-from evenly.torch_operators.launching import structure
+from evenly.torch_operators.launching import beside, structure
 
 PATTERN = "Tensor offsets, Tensor columns, Tensor? order, Tensor t_offsets, Tensor t_columns, Tensor? t_order"
 
@@ -75,8 +75,10 @@ def spmm_gradients(offsets, columns, order, t_offsets, t_columns, t_order, value
     values, B, gradient = (x.contiguous() for x in (values, B, gradient))
     of_values, of_B = torch.empty_like(values), torch.empty_like(B)
     if not there.gradients(t_order, values, B, gradient, of_values, of_B):
-        here.run(kernels.sddmm, order, gradient, B, of_values)
-        there.product(kernels.spmm, t_order, values, gradient, of_B)
+        with beside(values) as aside:
+            with aside:
+                there.product(kernels.spmm, t_order, values, gradient, of_B)
+            here.run(kernels.sddmm, order, gradient, B, of_values)
     return of_values, of_B
 
 

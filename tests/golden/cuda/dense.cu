@@ -78,7 +78,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
                   }
                 }
               };
-              ev::in_batches<width.value == 1 ? 2 : 4>(v_k_first, v_k_end, axis.ranks, v_k_batch);
+              ev::in_batches<(width.apart || (width.value == 1 && !EV_KNOWN)) ? 2 : 4>(v_k_first, v_k_end, axis.ranks, v_k_batch);
             }
             #pragma unroll
             for (int c = 0; c < 4; ++c) {
@@ -101,11 +101,9 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
             }
           }
         };
-        if ((EV_KNOWN >> 0 & 1) || ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data)) spread(ev::constant<4>());
+        if ((EV_KNOWN ? (EV_KNOWN >> 0 & 1) : ev::whole_words<4, 4>(v_i_count | a_X_extent1 | a_Y_extent1) && ev::aligned<4>(a_X.data) && ev::aligned<4>(a_Y.data))) spread(ev::constant<4>());
         else
-        if (v_i_count >= 4 && ev::same_banks<4>(a_X_extent1) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::adjacent());
-        else
-        if (axis.fills(v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1)) spread(ev::filled());
+        if ((EV_KNOWN && axis.lanes == 8 ? (EV_KNOWN >> 1 & 1) : axis.fills(ev::filled<1, 4>(), v_i_count) && ev::whole_words<1, 4>(a_X_extent1 | a_Y_extent1))) spread(ev::filled<1, 4>());
         else
         spread(ev::constant<1>());
       }

@@ -15,7 +15,7 @@ from evenly.arguments import Binding
 from evenly.targets.gpu.emit.code import KernelCode
 
 GROUP = ev.GroupMapped(8, items=4, lanes=8, vector=4)
-WORDS, ONE_ROUND = 1, 2
+WORDS, ONE_ROUND, FILLED = 1, 2, 4
 
 
 def made(
@@ -35,15 +35,18 @@ def made(
 @pytest.mark.parametrize(
     ("case", "width", "known"),
     [
-        ("spmm", 32, WORDS), ("spmm", 4, WORDS), ("spmm", 33, 0), ("spmm", 34, 0), ("spmm", 256, WORDS),
-        ("sddmm", 32, WORDS | ONE_ROUND), ("sddmm", 36, WORDS), ("sddmm", 30, 0),
+        ("spmm", 32, WORDS | FILLED), ("spmm", 4, WORDS | FILLED), ("spmm", 33, FILLED), ("spmm", 34, FILLED),
+        ("spmm", 256, WORDS | FILLED),
+        ("spmm", 31, FILLED), ("spmm", 7, FILLED), ("spmm", 63, FILLED), ("spmm", 3, 0),
+        ("sddmm", 32, WORDS | ONE_ROUND | FILLED), ("sddmm", 36, WORDS), ("sddmm", 30, FILLED), ("sddmm", 33, 0),
         ("keyed", 8, WORDS | ONE_ROUND), ("keyed", 9, 0), ("keyed", 33, 0),
     ],
 )  # fmt: skip
 def test_rows_and_axes_of_whole_words(case: str, width: int, known: int) -> None:
     code, found = made(case, width)
-    at = {fact.most > 0: i for i, fact in enumerate(code.facts)}
-    bits = {WORDS: at[False], ONE_ROUND: at.get(True, 0)}
+    at = {(fact.width > 1, fact.most > 0): i for i, fact in enumerate(code.facts)}
+    filled = at.get((False, False), at.get((False, True), 0))
+    bits = {WORDS: at[True, False], ONE_ROUND: at.get((True, True), 0), FILLED: filled}
     assert found.known == sum(1 << place for bit, place in bits.items() if known & bit)
 
 
@@ -55,11 +58,12 @@ def test_axes_of_single_columns_in_one_round(width: int, known: int) -> None:
 @pytest.mark.parametrize("case", ["spmm", "sddmm", "keyed"])
 def test_rows_that_are_not_aligned_are_none(case: str) -> None:
     assert made(case, 8)[1].known
-    assert not made(case, 8, change=unaligned)[1].known
+    code, found = made(case, 8, change=unaligned)
+    assert not any(found.known >> i & 1 for i, fact in enumerate(code.facts) if fact.width > 1)
 
 
 def test_rows_whose_bytes_take_64_bits_are_none() -> None:
-    (fact,) = made("spmm", 32)[0].facts
+    fact, *_ = made("spmm", 32)[0].facts
     assert not fact.holds(Long(1 << 29)) and fact.holds(Long((1 << 29) - 4))
 
 
@@ -75,10 +79,10 @@ class Long(Binding):
 
 def test_the_text_is_the_same_but_for_a_line_before_it() -> None:
     code, found = made("spmm", 32)
-    assert found.source == f"#define EV_KNOWN 1\n{code.source}"
+    assert found.source == f"#define EV_KNOWN {WORDS | 2}\n{code.source}"
     assert len(found.origins) == len(found.source.splitlines())
-    assert found.known == 1 and made("spmm", 33)[1] is not found
-    plain, same = made("spmm", 32, ev.ThreadMapped(vector=3))
+    assert found.known == WORDS | 2 and made("spmm", 33)[1] is not found
+    plain, same = made("spmm", 32, ev.ThreadMapped(vector=1, items=3))
     assert same is plain and "EV_KNOWN" not in plain.source
 
 

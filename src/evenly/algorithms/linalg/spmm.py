@@ -85,8 +85,9 @@ def spmm(
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run, except under "tuned". For that, CSC and COO are grouped by row
-    first, at every call; `ev.linalg.spmm.plan` does it once. Raises InputError if shapes, dtypes or devices do not
-    match, and for a beta without `out`.
+    first, at every call; `ev.linalg.spmm.plan` does it once. One column of NumPy's, without `out`, alpha and beta, is a
+    product with a vector, for which "auto" groups nothing (see `ev.spmv`). Raises InputError if shapes, dtypes or
+    devices do not match, and for a beta without `out`.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> A = scipy.sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])

@@ -44,17 +44,14 @@ template <int N> struct constant {
   static constexpr int value = N;
   static constexpr bool apart = N == 1;
 };
-// Single columns of short rows, whose addresses differ by constants. Around a pass, each thread has all of its columns at
-// each time, but for its last one at the end of the axis (`fills`), so that only that one is replaced.
-struct filled : constant<1> { static constexpr bool apart = false; };
-// Single columns of short rows that lie side by side in a thread, of which there are as many in every thread: at the end of
-// the axis it has some that others have, too. A warp loads from several rows at once. If they are adjacent, and a row is
-// about a multiple of 32 banks long, the same columns of each lie in about the same banks. Those a few columns apart do not.
-struct adjacent : constant<1> { static constexpr bool apart = false; };
-template <int size> EV_DEVICE bool same_banks(long long length) {
-  const int beyond = (int)(length * size / 4 % 32);
-  return beyond < 4 || beyond > 28;
-}
+// Words of W columns of short rows, or single ones, whose addresses differ by constants. A thread has runs of R columns, but where
+// R does not divide V a last word alone. Around a pass, each thread has all of its columns at each time, but for its last run at
+// the end of the axis (`fills`), so that only that one is replaced: by the last columns of the axis, some of which other threads
+// have, too.
+//
+// One instruction loads a word of each lane. If the lanes of a row are R numbers apart, there is room in the 32 banks of L1 for
+// the same words of the other rows that a warp loads then: of adjacent rows, whose length is no multiple of R, these lie in between.
+template <int W, int R> struct filled : constant<W> { static constexpr bool apart = false; };
 
 // Whether rows consist of words of W elements of `size` bytes, and are so short that `row` can return their bytes in 32
 // bits. lengths: of the rows of several arrays, joined by |. And whether the words of an array are aligned to their size.
@@ -69,8 +66,7 @@ EV_DEVICE int short_row(long long extent) {
   return narrow;
 }
 template <int W> EV_DEVICE int row(constant<W>, long long extent) { return short_row(extent); }
-EV_DEVICE int row(filled, long long extent) { return short_row(extent); }
-EV_DEVICE int row(adjacent, long long extent) { return short_row(extent); }
+template <int W, int R> EV_DEVICE int row(filled<W, R>, long long extent) { return short_row(extent); }
 EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
 // The address of an element: `p` is that of its place in row 0. If rows are short, one instruction a row.
 template <class T, class I, class Row> EV_DEVICE T* in_row(T* p, I i, Row row) {
@@ -139,11 +135,15 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
   template <int W, class pos> EV_DEVICE pos at(constant<W>, pos first, int c) const {
     return first + (c / W * lanes + lane()) * W + c % W;
   }
+  template <int W, int R> static constexpr int last_run = V % R ? W : R;  // columns of the last run of a thread
+  template <int W, int R, class pos> EV_DEVICE pos at(filled<W, R>, pos first, int c) const {
+    return c < V / R * R ? at(constant<R>(), first, c) : at(constant<W>(), first, c);
+  }
   // Whether the axis has a column of this thread, if it consists of whole words; and in any case.
   template <int W, class pos> EV_DEVICE bool has(constant<W> width, pos first, pos count, int c) const {
     return at(width, first, c / W * W) < count;
   }
-  template <int W, class pos> EV_DEVICE bool has_one(constant<W> width, pos first, pos count, int c) const {
+  template <class Width, class pos> EV_DEVICE bool has_one(Width width, pos first, pos count, int c) const {
     return at(width, first, c) < count;
   }
   template <int W, class pos> EV_DEVICE void place(constant<W> width, pos first, pos count, pos (&column)[V]) const {
@@ -154,52 +154,47 @@ template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
       for (int i = 0; i < W; ++i) column[c + i] = (own < last ? own : last) + i;
     }
   }
-  template <class pos> EV_DEVICE void place(filled width, pos first, pos count, pos (&column)[V]) const {
+  template <int W, int R, class pos> EV_DEVICE void place(filled<W, R> width, pos first, pos count, pos (&column)[V]) const {
     #pragma unroll
     for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
-    column[V - 1] = column[V - 1] < count ? column[V - 1] : count - 1;
+    constexpr int from = V - last_run<W, R>;
+    const pos own = column[from], last = count - last_run<W, R>;
+    #pragma unroll
+    for (int c = from; c < V; ++c) column[c] = (own < last ? own : last) + (c - from);
   }
-  // The same without another column in place of one beyond the end; and but for words.
+  // The same without another column in place of one beyond the end; and but for columns at constant distances.
   template <class Width, class pos> EV_DEVICE void place_there(Width width, pos first, pos, pos (&column)[V]) const {
     #pragma unroll
     for (int c = 0; c < V; ++c) column[c] = at(width, first, c);
   }
   template <class Width, class pos> EV_DEVICE void place_inside(Width width, pos first, pos count, pos (&column)[V]) const {
-    if constexpr (Width::value > 1) place(width, first, count, column);
-    else place_there(width, first, count, column);
+    if constexpr (Width::apart) place_there(width, first, count, column);
+    else place(width, first, count, column);
   }
-  template <class pos> EV_DEVICE pos own_first(pos first) const { return first + lane() * V; }
-  template <class pos> EV_DEVICE void place(adjacent, pos first, pos count, pos (&column)[V]) const {
-    const pos own = own_first(first), last = count - V;
-    #pragma unroll
-    for (int c = 0; c < V; ++c) column[c] = (own < last ? own : last) + c;
+  template <int W, int R, class pos> EV_DEVICE bool has(filled<W, R> width, pos first, pos count, int c) const {
+    constexpr int from = V - last_run<W, R>;
+    return c < from || at(width, first, from) < count;
   }
-  template <class pos> EV_DEVICE bool has(adjacent, pos first, pos count, int) const { return own_first(first) < count; }
   // Whether the thread leaves what it has for a column.
   template <class Width, class pos> EV_DEVICE bool leaves(Width width, pos first, pos count, int c) const { return has(width, first, count, c); }
-  template <class pos> EV_DEVICE bool leaves(adjacent width, pos first, pos count, int c) const {
-    const pos own = own_first(first), last = count - V;
-    return own < count && (own < last || last + c >= own);
+  template <int W, int R, class pos> EV_DEVICE bool leaves(filled<W, R> width, pos first, pos count, int c) const {
+    constexpr int from = V - last_run<W, R>;
+    const pos own = at(width, first, from), last = count - last_run<W, R>;
+    return c < from || (own < count && (own < last || last + (c - from) >= own));
   }
-  template <class pos> EV_DEVICE bool fills(pos count) const {
+  template <int W, int R, class pos> EV_DEVICE bool fills(filled<W, R>, pos count) const {
     const pos left = count % columns;
-    return count > 0 && (left == 0 || left >= (V - 1) * lanes);
-  }
-  template <class pos> EV_DEVICE bool has(filled width, pos first, pos count, int c) const {
-    return (V > 1 && c < V - 1) || at(width, first, c) < count;
+    return count >= last_run<W, R> && (left == 0 || left >= columns - last_run<W, R> * lanes);
   }
   // Addresses of elements in row `i`, of the columns that `place` gave.
   template <int W, class T, class pos, class I, class Row>
   EV_DEVICE T* element(constant<W>, T* data, const pos (&column)[V], int c, I i, Row row) const {
     return in_row(data + column[c], i, row);
   }
-  template <class T, class pos, class I, class Row>
-  EV_DEVICE T* element(adjacent, T* data, const pos (&column)[V], int c, I i, Row row) const {
-    return in_row(data + column[0], i, row) + c;
-  }
-  template <class T, class pos, class I, class Row>
-  EV_DEVICE T* element(filled, T* data, const pos (&column)[V], int c, I i, Row row) const {
-    return c < V - 1 ? in_row(data + column[0], i, row) + c * lanes : in_row(data + column[c], i, row);
+  template <int W, int R, class T, class pos, class I, class Row>
+  EV_DEVICE T* element(filled<W, R>, T* data, const pos (&column)[V], int c, I i, Row row) const {
+    constexpr int from = V - last_run<W, R>;
+    return c < from ? in_row(data + column[0], i, row) + (c / R * lanes * R + c % R) : in_row(data + column[from], i, row) + (c - from);
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }

@@ -7,7 +7,7 @@ owner, tile_loop, batches, held, kept, running, shared_lanes   a whole tile that
 items, item_split, several         the tiles of an item; teams of several blocks
 dense, spread, spread_split, columns   threads along a dense axis around passes
 known                              what the host knows of arguments, for which code is compiled alone
-along, dense_inside, dense_both, dense_keyed, split_apart   and along one inside
+along, ahead, dense_inside, dense_both, dense_keyed, split_apart   and along one inside
 phase_struct, schedule_struct, layout_struct, early_loads, runs, following   what engines take that split tiles
 totals, scratch, processor         reductions over the grid; memory of a tile's own; indices and ranks
 """

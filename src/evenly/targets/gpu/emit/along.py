@@ -100,7 +100,7 @@ class Along(Columns):
         self.writer.declared.add(self.loop.var)
 
     def place(self) -> None:
-        """Write which columns a thread loads. Beyond the end of an axis of words it loads the last ones again.
+        """Write which columns a thread loads: beyond the end of the axis the last ones, if none has its own address.
 
         A condition would cost registers: what may have been loaded before keeps its own.
         """
@@ -110,7 +110,7 @@ class Along(Columns):
         self.writer.line(f"{self.axis}.{method}(width, {given});")
 
     def has(self, column: str) -> str:
-        method = "has" if self.known and self.inside.width() > 1 else "has_one"
+        method = "leaves" if self.known else "has_one"
         return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
 
     def leaves(self, column: str) -> str:
@@ -187,7 +187,7 @@ class Along(Columns):
         if to:
             test = self.has(self.c)
             # Rows that are moved may be shorter than what a thread takes at a time: what it does not store, it leaves.
-            test = f"width.value > 1 || {test}" if self.known and reduced(self.loop) else test
+            test = f"!width.apart || {test}" if self.known and reduced(self.loop) else test
             with self.each_column("width.value"), writer.compound(f"if ({test})"):
                 for e, name in to.items():
                     guard = guards[e]

@@ -12,12 +12,13 @@ from evenly.language.dense import side_by_side
 from evenly.language.types import POS
 
 from .expressions import ctype
-from .known import Words
+from .known import Words, answered
 
 if TYPE_CHECKING:
     from .owner import Owner
 
 STEP = ir.Var("step", POS)  # from one atom of a thread to its next
+BANKS = 32 * 4  # bytes of L1 that a warp loads at a time
 
 
 class Columns:
@@ -42,24 +43,26 @@ class Columns:
         counts: the lengths of axes, which have to consist of them, too: they may be shorter than the rows.
         """
         line, arrays = self.writer.line, list(arrays)
+        # With more axes there is more code, of fewer kinds.
+        fills = len(counts) == 1 and bool(arrays)
+        if width > 1 and fills and self.dense.vector > width:
+            self.call_filled(body, width, arrays, counts)
         if width > 1:
             fits = self.writer.facts.asked(
                 self.fit(width, arrays, *counts), Words(width, tuple(arrays), self.lengths())
             )
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line("else")
-        single = (
-            bool(arrays) and len(counts) == 1
-        )  # with more axes there is more code, of fewer kinds
-        if single and self.rows_at_once(arrays[0]):
-            length, size = self.text.extent(arrays[0], arrays[0].ndim - 1), _size(arrays[0])
-            near = f"{counts[0]} >= {self.dense.vector} && ev::same_banks<{size}>({length})"
-            line(f"if ({near} && {self.fit(1, arrays)}) {body}(ev::adjacent());")
-            line("else")
-        if single and self.some_apart:
-            line(f"if ({self.filled(arrays, *counts)}) {body}(ev::filled());")
-            line("else")
+        if fills and self.some_apart:
+            self.call_filled(body, 1, arrays, counts)
         line(f"{body}(ev::constant<1>());")
+
+    def call_filled(
+        self, body: str, width: int, arrays: list[ir.Array], counts: Iterable[str]
+    ) -> None:
+        fills = self.asked_to_fill(width, arrays, counts, self.lengths(), once=False)
+        self.writer.line(f"if ({fills}) {body}({self.filled(width, arrays)}());")
+        self.writer.line("else")
 
     def lengths(self) -> tuple[ir.Expr, ...]:
         """Return the lengths of axes that have to consist of words."""
@@ -70,15 +73,10 @@ class Columns:
         """Whether a thread may have several columns that are no words, and so an address for each."""
         return self.dense.vector > 1
 
-    def rows_at_once(self, array: ir.Array) -> bool:
-        """Whether a warp loads from several rows of an array at once, each about as long as all banks of L1."""
-        banks = self.dense.lanes * self.dense.vector * _size(array) // 4
-        return self.some_apart and self.dense.lanes <= 8 and banks >= 28
-
     def at_once(self, items: int) -> str:
         """Return how many atoms are loaded at once: half as many if columns take more loads or registers."""
-        more = "width.value == 1" if self.width() > 1 and self.dense.vector > 2 else "width.apart"
-        return f"{more} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
+        few = few_at_once(self.width(), self.words_in(), self.lengths())
+        return f"{few} ? {items // 2} : {items}" if items > 1 and self.some_apart else f"{items}"
 
     def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
         """Return the condition under which rows and axes consist of words of so many columns, and rows are short."""
@@ -94,9 +92,37 @@ class Columns:
             lengths = []
         return " && ".join(tests)
 
-    def filled(self, arrays: Iterable[ir.Array], *counts: str) -> str:
-        """Return the condition under which threads have all of their columns but the last, and rows are short."""
-        return " && ".join([*(f"{self.axis}.fills({n})" for n in counts), self.fit(1, arrays)])
+    def filled(self, width: int, arrays: Iterable[ir.Array]) -> str:
+        """Return the kind of words at constant distances, in runs that leave room for other rows of a warp."""
+        return f"ev::filled<{width}, {self.run(width, arrays)[0]}>"
+
+    def run(self, width: int, arrays: Iterable[ir.Array]) -> tuple[int, int]:
+        """Return the columns of a thread's runs and of its last one, if its words have `width` columns."""
+        return runs(self.dense.lanes, self.dense.vector, width, max(map(_size, arrays)))
+
+    def asked_to_fill(
+        self,
+        width: int,
+        arrays: Iterable[ir.Array],
+        counts: Iterable[str],
+        lengths: tuple[ir.Expr, ...],
+        once: bool,
+        told: bool = False,
+    ) -> str:
+        """Return when rows are short, of words, and threads have all of their columns but the last run.
+
+        counts, lengths: those of axes, as named and as expressions. once: whether a team takes them in one round.
+        told: only if the host knows it, since the kernel has other code already.
+        """
+        arrays, counts = list(arrays), list(counts)
+        lanes, vector, (_, last) = self.dense.lanes, self.dense.vector, self.run(width, arrays)
+        most = lanes * vector if once else 0
+        fact = Words(width, tuple(arrays), lengths, most, (lanes, vector, last))
+        tests = [f"{self.axis}.fills({self.filled(width, arrays)}(), {n})" for n in counts]
+        tests += [f"{self.axis}.in_one_round({n})" for n in counts] if once else []
+        test = " && ".join([*tests, self.fit(width, arrays, *(counts if width > 1 else ()))])
+        test = "false" if told else test
+        return self.writer.facts.asked(test, fact, f"{self.axis}.lanes == {self.dense.lanes}")
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
@@ -206,6 +232,28 @@ class Columns:
         widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
+
+
+def few_at_once(width: int, arrays: Iterable[ir.Array], lengths: tuple[ir.Expr, ...]) -> str:
+    """Return when code takes fewer atoms at once: for columns with an address each, or beside other code for words.
+
+    For other code there is none if the host knows which it is.
+    """
+    if width == 1:
+        return "width.apart"
+    known = answered(Words(width, tuple(arrays), lengths))
+    return f"(width.apart || (width.value == 1{' && !EV_KNOWN' if known else ''}))"
+
+
+def runs(lanes: int, vector: int, width: int, size: int) -> tuple[int, int]:
+    """Return how many of a thread's columns lie side by side, of all but a last word if words are odd; and of the last.
+
+    So many numbers of `size` bytes as the banks of L1 have, divided by the lanes of a row.
+    """
+    words = vector // width
+    even = words - words % 2
+    run = width * max(1, min(even & -even, BANKS // (size * width * lanes)))
+    return run, width if vector % run else run
 
 
 def _size(array: ir.Array) -> int:

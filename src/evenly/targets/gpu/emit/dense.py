@@ -1,4 +1,4 @@
-"""Loops over lanes around passes, along which the threads of a team may lie: how they do, and whether they may."""
+"""Loops over lanes around and inside of passes, along which threads of a team may lie: how, and whether they may."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenly.language import ir, walk
-from evenly.language.dense import around_passes, by_columns, has_lanes_inside, without_stores
+from evenly.language.dense import (
+    around_passes,
+    by_columns,
+    has_lanes_inside,
+    inside_passes,
+    without_stores,
+)
 from evenly.language.phases import Owned
 from evenly.schedules.contract import lanes_of
 
-from .shared_lanes import stores_apart
+from .shared_lanes import reduced, stores_apart
+from .statements import fields_of
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -64,6 +71,23 @@ def may_spread(writer: Owner, loop: ir.For, outside: Set[ir.Var]) -> bool:
         and outside.isdisjoint(walk.variables_set(loop.body))
         and stores_apart(without_stores(loop))
         and _arrays_apart(writer, loop)
+    )
+
+
+def may_lie_inside(s: ir.Pass, contended: Set[ir.Path]) -> bool:
+    """Whether the threads of a team may lie along the loops over lanes of a pass.
+
+    contended: the arrays of which several processors may access an element.
+    """
+    loops = list(inside_passes((s,)))
+    fields = set(fields_of(s.accumulators))
+    touched = walk.arrays_touched(s.body)
+    return (
+        bool(loops)
+        and all(stores_apart(x) for x in loops)
+        and not any(v in fields for x in loops for a in reduced(x) for v in a.fields)
+        and not any(a.own or a.staged or a.path in contended for a in touched)
+        and walk.arrays_written(s.body).isdisjoint(walk.arrays_read(s.body))
     )
 
 

@@ -170,7 +170,7 @@ class Both(Inside):
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        text.loaded = self.loads()
+        text.loaded = self.ahead.loads()
         own_loads = self.own_loads(self.own_code) if self.dealt else {}
         late = self.dealt and not self.twins()
         words = {} if late else self.load_columns()

@@ -9,44 +9,27 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenly.gpus.gpu import REGISTER
 from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.accesses import always
-from evenly.language.dense import along_lanes, inside_passes
+from evenly.language.dense import along_lanes
 from evenly.language.schedule_code import whole_tile
 
+from .ahead import Ahead
 from .along import Along
-from .columns import STEP
+from .columns import STEP, few_at_once
 from .expressions import ctype
 from .known import Words
-from .shared_lanes import reduced, stores_apart
+from .shared_lanes import reduced
 from .statements import fields_of, members
 
 if TYPE_CHECKING:
     from .owner import Owner
-
-
-def may_lie_inside(s: ir.Pass, contended: Set[ir.Path]) -> bool:
-    """Whether the threads of a team may lie along the loops over lanes of a pass.
-
-    contended: the arrays of which several processors may access an element.
-    """
-    loops = list(inside_passes((s,)))
-    fields = set(fields_of(s.accumulators))
-    touched = walk.arrays_touched(s.body)
-    return (
-        bool(loops)
-        and all(stores_apart(x) for x in loops)
-        and not any(v in fields for x in loops for a in reduced(x) for v in a.fields)
-        and not any(a.own or a.staged or a.path in contended for a in touched)
-        and walk.arrays_written(s.body).isdisjoint(walk.arrays_read(s.body))
-    )
 
 
 MOST_AT_ONCE = 40  # columns of a thread, of all its atoms
@@ -76,15 +59,6 @@ def at_once(writer: Owner, s: ir.Pass) -> int:
     return min(writer.items, few) if alike and once else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """The names of what a batch reads at atoms' own places, of what was loaded of it ahead, and of what loads it."""
-
-    name: str
-    ahead: str
-    load: str
-
-
 class Inside:
     """Writes the walk over the atoms of such a pass."""
 
@@ -94,7 +68,7 @@ class Inside:
         self.axis, self.item, self.own = unique("axis"), unique("item"), unique("own")
         self.first, self.end, self.at_once = unique("first"), unique("end"), at_once(writer, s)
         self.most = unique("most")  # atoms of a thread at once, in the code
-        self.ahead: dict[ir.Element, Ahead] = {}
+        self.ahead = Ahead(self)
         self.one_atom = False  # whether the code of one atom is being written
         # Whether each effect in the code that is written has to ask whether the tile has its atom.
         self.effects_apart = False
@@ -179,16 +153,23 @@ class Inside:
             line(f"if ({condition}) {run}({width}(), ev::constant<{rounds}>());")
             line("else")
 
+        def call_filled(width: int) -> None:
+            lengths = tuple(x.loop.stop for x in loops)
+            told = self.width() > 1
+            fills = loops[0].asked_to_fill(width, arrays, counts, lengths, once=True, told=told)
+            call(fills, loops[0].filled(width, arrays), 1)
+
         if width > 1:
             words = f"ev::constant<{width}>"
+            if counts and loops[0].dense.vector > width:
+                call_filled(width)
             if counts:
                 call(self.asked_for_one_round(f"{fits} && {one}", width, arrays), words, 1)
             lengths = tuple(x.loop.stop for x in loops if x.known)
             fact = Words(width, tuple(arrays), lengths)
             call(self.writer.facts.asked(fits, fact), words, 2)
-        elif counts and arrays:
-            fits = self.asked_for_one_round(f"{one} && {loops[0].fit(1, arrays)}", 1, arrays)
-            call(fits, "ev::filled", 1)
+        if counts and arrays and loops[0].some_apart:
+            call_filled(1)
         line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
@@ -207,15 +188,18 @@ class Inside:
         batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
         items = f"{self.at_once}"
-        if self.at_once > 1 and self.width() > 1:
+        if self.at_once > 1:
             # Rows of X that are loaded again take registers, and singles have places of their own.
             if self.at_once * writer.dense.vector > MOST_AGAIN:
                 items = f"rounds.value > 1 ? {self.at_once // 2} : {items}"
-            items = f"width.value == 1 ? {self.singles} : {items}"
+            loops = self.along.values()
+            lengths = tuple(x.loop.stop for x in loops if x.known)
+            few = few_at_once(self.width(), (a for x in loops for a in x.words_in()), lengths)
+            items = f"{few} ? {self.singles} : {items}"
         writer.line(f"constexpr int {self.most} = {items};")
         for x in self.along.values():
             x.load_beforehand()
-        self.load_ahead()
+        self.ahead.begin()
         alone = self.at_once == 1
         with (
             writer.compound(f"const auto {batch} = [&](auto items)"),
@@ -243,7 +227,7 @@ class Inside:
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        text.loaded = self.loads()
+        text.loaded = self.ahead.loads()
         own_loads = self.own_loads(after) if self.dealt else {}
         for x in before:
             if id(x) in self.along:
@@ -363,30 +347,6 @@ class Inside:
         """Return the code that all lanes of an atom run, and what each of some lanes runs for atoms of its own."""
         body, after = self.pass_.body, self.last()[1] if self.dealt else ()
         return body[: len(body) - len(after)], after
-
-    def load_ahead(self) -> None:
-        """Write loads of what the first batch always reads at atoms' own places. Each batch does so for the next."""
-        writer, text, k = self.writer, self.text, self.text.var(self.pass_.atom)
-        before, _ = self.halves()
-        loops = [self.along[id(x)].loop.body for x in before if id(x) in self.along]
-        plain = tuple(x for x in before if id(x) not in self.along)
-        operands = (o for part in (plain, *loops) for x in part for o in walk.operands(x))
-        for e, name in self.at_atoms(operands).items():
-            load, ahead = text.unique("load"), text.unique("ahead")
-            self.ahead[e] = Ahead(name, ahead, load)
-            with writer.compound(f"const auto {load} = [&](pos {k})"):
-                writer.line(f"return {text.expr(e)};")
-            writer.lines[-1] += ";"
-            given = f"{self.first}, {self.end}, {load}"
-            writer.line(f"auto {ahead} = {self.axis}.template load_ahead<{self.most}>({given});")
-
-    def loads(self) -> dict[ir.Element, str]:
-        """Write where a batch has what it always reads at atoms' own places. Returns what holds them."""
-        for e, x in self.ahead.items():
-            self.writer.line(f"{self.text.machine(e.type)} {x.name}[items.value];")
-            given = f"items, {self.first}, {self.end}, {x.ahead}, {x.name}, {x.load}"
-            self.writer.line(f"{self.axis}.template load_atoms<{self.most}>({given});")
-        return {e: f"{x.name}[{self.item}]" for e, x in self.ahead.items()}
 
     @contextmanager
     def each_atom(self) -> Iterator[None]:

@@ -18,8 +18,8 @@ from evenly.targets.printing.statements import Over
 
 from .batches import batches
 from .contended import overtakes
-from .dense import Dense, may_spread
-from .dense_inside import Inside, may_lie_inside
+from .dense import Dense, may_lie_inside, may_spread
+from .dense_inside import Inside
 from .expressions import Text, ctype
 from .held import read_first, walk_read_first
 from .kept import Kept, Range

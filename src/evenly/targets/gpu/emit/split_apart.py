@@ -9,8 +9,7 @@ from evenly.language.phases import Split
 from evenly.schedules.contract import lanes_of
 
 from .contended import contended
-from .dense import Dense
-from .dense_inside import may_lie_inside
+from .dense import Dense, may_lie_inside
 from .expressions import Text
 from .owner import Owner
 from .shared_lanes import reduced

@@ -199,17 +199,21 @@ class Spread(Columns):
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
         held = self.held_at_once(s)
         threads = next((n for most, n in FITS[self.dense.folds :] if held <= most), 0)
+        if not threads and self.held_at_once(s, 1) <= FITS[-1][0]:
+            threads = FITS[-1][1]  # single columns at constant distances
         # Tiles of very different lengths lie all over memory: more threads would take L2 from each other.
         self.writer.hold(threads if self.dense.owned else min(threads, FITS[-1][1]))
         if not (threads and self.dense.owned):
             self.writer.heavy = True
 
-    def held_at_once(self, s: ir.Pass) -> int:
-        """Return the registers for the numbers that a thread holds for a batch, and for its sums."""
+    def held_at_once(self, s: ir.Pass, place: int = 0) -> int:
+        """Return the registers for the numbers that a thread holds for a batch, and for its sums.
+
+        place: those of a number, and of its place; 0: a word has one, a single number one of its own.
+        """
         vector, items = self.dense.vector, self.writer.items
         loaded = [e for stage in self.loads(s) for e in stage]
-        # A word has one place, a single number one of its own.
-        place = 2 if self.width() == 1 else 1
+        place = place or (2 if self.width() == 1 else 1)
         each = sum(self.words(e.type) * (place * vector if self.varies(e) else 1) for e in loaded)
         results = sum(self.words(v.type) for v in fields_of(s.accumulators)) * vector
         return items * each + results

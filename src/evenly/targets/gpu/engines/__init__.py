@@ -1,7 +1,7 @@
 """The engines, which execute phases on GPUs: a file for each; ../engine.py says what one is.
 
-To add one, write a file, a header in ../device that its kernels call, and a line of TABLE. split.py, by_block.py,
-handed_out.py and counting.py hold what several of them share.
+To add one, write a file, a header in ../device that its kernels call, and a line of TABLE. split.py, split_launch.py,
+by_block.py, handed_out.py and counting.py hold what several of them share.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ from ..emit.spread_split import dense_split
 from ..emit.unit import device_counts
 from ..engine import Counts
 from .counting import COUNT_BLOCK, STEPS, WARPS
-from .split import FINISH_BLOCK, SplitEngine, SplitKernels
+from .split import SplitEngine, SplitKernels
+from .split_launch import FINISH_BLOCK
 
 # The kernels that make a list of tiles (device/listed.cuh).
 BINS_OF = "const ev::nonempty_tiles<AllTiles> tiles{phase}; ev::"
