@@ -5,8 +5,8 @@
     tasks, crew, crew_words       loops over tasks: workers that hand each other tasks
     columns, stack                lanes around passes; local arrays
     processors, setup, grid       what a schedule asks of its processor; reductions over the whole grid
-    vectors, extremes, masked     loops that LLVM vectorises, for extremes of floats, with a mask
-    unrolled                      unrolled loops
+    vectors, extremes             loops that LLVM vectorises, for extremes of floats
+    unrolled, staged, trials      sums that gather: unrolled, terms first; which is quicker, by the clock
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it
