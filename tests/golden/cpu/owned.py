@@ -180,6 +180,6 @@ def phase_0(worker, workers, slots):
                         v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
                         v_k += 1
                 a_y[v_row] = float32(0.0) + v_total
-        trial_ends(trial, piece_end - piece_begin, v_piece_stop_1 - v_piece_at_1)
+        trial_ends(trial, piece_end - piece_begin, v_piece_stop_1 - v_piece_at_1, 32)
         piece_begin = piece_end
     return 0

@@ -235,7 +235,7 @@ def phase_0(worker, workers, slots):
                                 v_k += 1
                         a_y[v_row] = float32(0.0) + v_total
                         v_at_2 = v_stop_2
-            trial_ends(trial, piece_end - piece_begin, v_piece_stop_1 - v_piece_at_1)
+            trial_ends(trial, piece_end - piece_begin, v_piece_stop_1 - v_piece_at_1, 32)
             piece_begin = piece_end
     else:
         carry = -1

@@ -156,8 +156,8 @@ def test_what_is_staged() -> None:
 class Worker:
     """Runs pieces of equal tiles, as emitted code does, by a clock that stands still in between."""
 
-    def __init__(self, monkeypatch, atoms: int, unrolled: int, staged: int) -> None:
-        self.time, self.atoms, self.costs = 0, atoms, (unrolled, staged)
+    def __init__(self, monkeypatch, atoms: int, *costs: int) -> None:
+        self.time, self.atoms, self.costs = 0, atoms, costs
         monkeypatch.setattr(trials, "now", lambda: self.time)
         self.trial = np.empty(trials.TRIAL, np.int64)
         tiles = 1_000_000
@@ -167,7 +167,7 @@ class Worker:
         """Run a piece. Return whether it was staged, and how many tiles it has."""
         way, tiles = bool(self.trial[trials.STAGED]), trials.trial_tiles.py_func(self.trial)
         self.time += tiles * self.costs[way]
-        trials.trial_ends.py_func(self.trial, tiles, atoms or tiles * self.atoms)
+        trials.trial_ends.py_func(self.trial, tiles, atoms or tiles * self.atoms, staged.MOST)
         return way, int(tiles)
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHUNK = 512  # atoms whose terms are there at a time
 COPIES = 4  # terms of one step of the loop that computes them
+# With more atoms a tile, unrolled code is quicker anyway: what is mispredicted is little, and a term is read once more.
+MOST = 32
 
 _TYPES = frozenset((FLOAT32, FLOAT64, INT32, INT64))
 
@@ -88,6 +90,7 @@ def both_ways(
         yield first, end
         return
     _begin(w, phase, staged, first, end)
+    most = CHUNK if quick else MOST
     piece, until = w.local("piece_begin"), w.local("piece_end")
     with w.compound(f"while {piece} < {end}"):
         w.line(f"{until} = min({piece} + trial_tiles({w.local('trial')}), {end})")
@@ -100,7 +103,7 @@ def both_ways(
         w.staged = {}
         with w.otherwise():
             yield piece, until
-        w.line(f"trial_ends({w.local('trial')}, {until} - {piece}, {stop} - {at})")
+        w.line(f"trial_ends({w.local('trial')}, {until} - {piece}, {stop} - {at}, {most})")
         w.line(f"{piece} = {until}")
 
 

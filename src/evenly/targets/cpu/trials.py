@@ -47,14 +47,19 @@ def trial_stages(trial):
 
 
 @njit
-def trial_ends(trial, tiles, atoms):
-    """Choose the way of the next piece, after one of so many tiles and atoms."""
+def trial_ends(trial, tiles, atoms, most):
+    """Choose the way of the next piece, after one of so many tiles and atoms.
+
+    most: with more atoms a tile, unrolled code is quicker.
+    """
     ended, work = now(), tiles + atoms
     if trial[TURN] == TURNS:
         trial[TURN] = trial[TOOK] = trial[TOOK + 1] = 0
-    elif not LEAST * tiles <= 4 * atoms <= MOST * tiles:
+    elif work >= 4 * PIECE:
+        pass  # one tile would speak for all
+    elif 4 * atoms < LEAST * tiles or atoms > most * tiles:
         trial[TURN], trial[TOOK] = TURNS, 0
-    elif work < 4 * PIECE:  # else one tile would speak for all
+    else:
         trial[TOOK + trial[STAGED]] += 1000 * (ended - trial[BEGAN]) // max(work, 1)
         trial[TURN] += 1
     if trial[TURN] < TURNS:
