@@ -22,7 +22,7 @@ from evenly.targets.cpu.primitives import (
     add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, exp_minus_abs, floor_divide,
     maximum, minimum, multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
 )
-from evenly.targets.cpu.primitives import sum_of_terms, wide_vectors
+from evenly.targets.cpu.primitives import sum_of_terms
 from evenly.targets.cpu.stack import stack
 from evenly.targets.cpu.trials import trial_begins, trial_ends, trial_stages, trial_tiles
 
@@ -61,7 +61,6 @@ def phase_0(worker, workers, slots):
     end_atom = shares[6 * worker + 3]
     first_whole = shares[6 * worker + 4]
     end_whole = shares[6 * worker + 5]
-    wide_vectors()
     trial = stack(8, int64)
     v_k_begun = v_k_until = -1
     terms_of_v_total = stack(528, float32)

@@ -15,7 +15,7 @@ from tests.language.building import lowered
 
 import evenly as ev
 from evenly.language.cutting import cut
-from evenly.targets.cpu import CpuTarget, loading, machine, staged, trials
+from evenly.targets.cpu import CpuTarget, loading, machine, staged, trial_words, trials
 from evenly.targets.cpu.primitives import wide_vectors
 
 SCHEDULES = [ev.ThreadMapped(), ev.MergePath(), ev.NonzeroSplit()]
@@ -159,13 +159,13 @@ class Worker:
     def __init__(self, monkeypatch, atoms: int, *costs: int) -> None:
         self.time, self.atoms, self.costs = 0, atoms, costs
         monkeypatch.setattr(trials, "now", lambda: self.time)
-        self.trial = np.empty(trials.TRIAL, np.int64)
+        self.trial = np.empty(trial_words.TRIAL, np.int64)
         tiles = 1_000_000
         trials.trial_begins.py_func(self.trial, tiles, tiles * atoms)
 
     def piece(self, atoms: int | None = None) -> tuple[bool, int]:
         """Run a piece. Return whether it was staged, and how many tiles it has."""
-        way, tiles = bool(self.trial[trials.STAGED]), trials.trial_tiles.py_func(self.trial)
+        way, tiles = bool(self.trial[trial_words.STAGED]), trials.trial_tiles.py_func(self.trial)
         self.time += tiles * self.costs[way]
         trials.trial_ends.py_func(self.trial, tiles, atoms or tiles * self.atoms, staged.MOST)
         return way, int(tiles)
@@ -197,10 +197,10 @@ def test_another_outcome_begins_with_a_short_run(monkeypatch) -> None:
 def test_a_piece_with_a_long_tile_does_not_count(monkeypatch) -> None:
     worker = Worker(monkeypatch, 7, 30, 20)
     worker.piece()
-    took = worker.trial[trials.TOOK :].copy()
+    took = worker.trial[trial_words.TOOK :].copy()
     worker.piece(4 * trials.PIECE)
-    assert worker.trial[trials.TURN] == 1
-    np.testing.assert_array_equal(worker.trial[trials.TOOK :], took)
+    assert worker.trial[trial_words.TURN] == 1
+    np.testing.assert_array_equal(worker.trial[trial_words.TOOK :], took)
 
 
 @pytest.mark.parametrize("atoms", [0, 40])
@@ -211,7 +211,7 @@ def test_long_tiles_and_empty_ones_are_not_tried(monkeypatch, atoms) -> None:
 
 def test_a_worker_of_little_work_tries_nothing(monkeypatch) -> None:
     monkeypatch.setattr(trials, "now", lambda: 0)
-    trial = np.empty(trials.TRIAL, np.int64)
+    trial = np.empty(trial_words.TRIAL, np.int64)
     trials.trial_begins.py_func(trial, 1000, 7000)
     assert trials.trial_tiles.py_func(trial) == 1000
     assert not trials.trial_stages.py_func(trial)

@@ -6,7 +6,8 @@
     columns, stack                lanes around passes; local arrays
     processors, setup, grid       what a schedule asks of its processor; reductions over the whole grid
     vectors, extremes             loops that LLVM vectorises, for extremes of floats
-    unrolled, staged, trials      sums that gather: unrolled, terms first; which is quicker, by the clock
+    unrolled, staged              sums that gather: unrolled; their terms first
+    trials, trial_words           which of the two is quicker, by the clock
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it

@@ -15,6 +15,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .vectors import PART, VECTOR
+
 
 def scalar_type(numba_type):
     """Return the type for which `float32` or the like stands when it is passed as an argument."""
@@ -181,9 +183,6 @@ def _in_any_order(instruction: str):
 # One step of a reduction. LLVM may change the order of these steps, but not of other operations that the user wrote.
 add_in_any_order = _in_any_order("fadd")
 multiply_in_any_order = _in_any_order("fmul")
-
-
-VECTOR, PART = 16, 4  # terms that are read at a time; sums that go on at a time
 
 
 @intrinsic

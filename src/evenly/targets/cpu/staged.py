@@ -22,11 +22,10 @@ from evenly.language.accesses import gathers
 from evenly.language.phases import Owned, Split
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
 
-from .primitives import VECTOR
 from .text import memory_type
-from .trials import TRIAL
+from .trial_words import TRIAL
 from .unrolled import emit_unrolled, moved
-from .vectors import reduces
+from .vectors import VECTOR, reduces
 
 if TYPE_CHECKING:
     from .statements import Writer
@@ -110,7 +109,6 @@ def both_ways(
 def _begin(
     w: Writer, phase: Owned | Split, staged: dict[ir.Var, Stage], first: str, end: str
 ) -> None:
-    w.line("wide_vectors()")
     w.line(f"{w.local('trial')} = stack({TRIAL}, int64)")
     for stage in staged.values():
         w.line(f"{stage.begun} = {stage.until} = -1")

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from .trial_words import BEGAN, QUICKER, RUN, STAGED, TILES, TOOK, TRIAL, TURN
 from .words import now
 
-STAGED, QUICKER, TILES, TURN, RUN, BEGAN, TOOK = range(7)  # TOOK: a word for each way
-TRIAL = TOOK + 2  # words
 ORDER = 0b0110  # which turns of a trial are staged
 TURNS = 4
 PIECE = 1024  # tiles and atoms of a turn
