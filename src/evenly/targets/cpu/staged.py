@@ -8,7 +8,7 @@ order of unrolled code (see `unrolled`), which is quicker where tiles have many 
 foresees. So the bits are the same, and a worker tries which is the quicker one (see `trials`).
 
 Source: CSR-Stream of Greathouse and Daga, "Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage
-Format" (SC 2014), section IV, with a worker in the place of a work group.
+Format" (SC 2014), with a worker in the place of a work group.
 """
 
 from __future__ import annotations

@@ -19,10 +19,7 @@ TURNS = 4
 PIECE = 1024  # tiles and atoms of a turn
 WORTH = 8 * PIECE  # the least tiles and atoms of a worker that tries
 SHORTEST, LONGEST = 16, 256  # turns that a run is as long as
-LEAST, MOST = (
-    1,
-    128,
-)  # atoms of four tiles: with less or more on average, unrolled code is quicker anyway
+LEAST = 1  # atoms of four tiles: with less on average, unrolled code is quicker anyway
 
 
 @njit
