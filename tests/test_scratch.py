@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.errors import EvenlyError, InputError
+from evenly.targets.cpu.run import Run
 from tests import batteries
 from tests.emitting import emitted, typed
 from tests.scratch import CASES, OWNED, agrees, distinct, histogram
@@ -74,6 +75,21 @@ def test_lengths_are_asked_for_at_each_call() -> None:
         np.testing.assert_array_equal(out, [1, min(end - 1, 100)])
         distinct.on("cpu")(grown, 100, out)
         np.testing.assert_array_equal(out, [1, min(end - 1, 100)])
+
+
+def test_lengths_that_follow_from_numbers_are_asked_for_once(monkeypatch) -> None:
+    measured, asked = Run.measured, []
+    monkeypatch.setattr(Run, "measured", lambda run, of: asked.append(of) or measured(run, of))
+    for kernel, times in ((histogram, 1), (distinct, 3)):
+        out = np.zeros(6, np.int32)
+        plan = kernel.plan(A, 100, out, target="cpu", schedule="thread_mapped")
+        plan(A, 100, out)
+        wanted = out.copy()
+        for _ in range(2):
+            plan(A, 100, out)
+            np.testing.assert_array_equal(out, wanted)
+        assert len(asked) == times
+        asked.clear()
 
 
 @ev.kernel

@@ -22,6 +22,9 @@ from evenly.targets.cpu.primitives import (
     add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, exp_minus_abs, floor_divide,
     maximum, minimum, multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
 )
+from evenly.targets.cpu.primitives import sum_of_terms
+from evenly.targets.cpu.stack import stack
+from evenly.targets.cpu.trials import trial_begins, trial_ends, trial_stages, trial_tiles
 
 inf, nan = math.inf, math.nan
 signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
@@ -105,46 +108,134 @@ def phase_0(worker, workers, slots):
                 piece = 2 * worker + edge
                 piece_tile[piece] = v_row
                 piece_v_total[piece] = v_total
-        v_row = first_whole
-        if v_row < end_whole:
-            v_begin_1 = int64(a_A_offsets[v_row])
-            v_at_1 = v_begin_1
-            for v_row in range(first_whole, end_whole):
-                v_stop_1 = int64(a_A_offsets[v_row + 1])
-                v_total = float32(-0.0)
-                v_k = v_at_1
-                if v_k + 1 == v_stop_1:
-                    v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
-                elif v_k < v_stop_1:
-                    if v_k + 4 <= v_stop_1:
-                        v_total_1_1 = float32(-0.0)
-                        v_total_2_1 = float32(-0.0)
-                        v_total_3_1 = float32(-0.0)
-                        while v_k + 4 <= v_stop_1:
-                            as_it_stands()
+        trial = stack(8, int64)
+        v_k_begun = v_k_until = -1
+        terms_of_v_total = stack(528, float32)
+        piece_begin = first_whole
+        if first_whole < end_whole:
+            v_of_piece = first_whole
+            v_piece_at = int64(a_A_offsets[v_of_piece])
+            v_of_piece = end_whole - 1
+            v_piece_stop = int64(a_A_offsets[v_of_piece + 1])
+            trial_begins(trial, end_whole - first_whole, v_piece_stop - v_piece_at)
+        while piece_begin < end_whole:
+            piece_end = min(piece_begin + trial_tiles(trial), end_whole)
+            v_of_piece_1 = piece_begin
+            v_piece_at_1 = int64(a_A_offsets[v_of_piece_1])
+            v_of_piece_1 = piece_end - 1
+            v_piece_stop_1 = int64(a_A_offsets[v_of_piece_1 + 1])
+            if trial_stages(trial):
+                v_k_until = -1
+                v_row = piece_begin
+                if v_row < piece_end:
+                    v_begin_1 = int64(a_A_offsets[v_row])
+                    v_at_1 = v_begin_1
+                    for v_row in range(piece_begin, piece_end):
+                        v_stop_1 = int64(a_A_offsets[v_row + 1])
+                        v_total = float32(-0.0)
+                        if v_stop_1 > v_k_until:
+                            v_k_begun = v_at_1
+                            v_k_until = min(v_at_1 + 512, v_piece_stop_1)
+                            if v_stop_1 > v_k_until:
+                                v_k_until = -1
+                            v_k = v_k_begun
+                            while v_k + 4 <= v_k_until:
+                                as_it_stands()
+                                terms_of_v_total[v_k - v_k_begun + 0] = a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                as_it_stands()
+                                v_common_4 = v_k + 1
+                                terms_of_v_total[v_k - v_k_begun + 1] = a_A_values[v_common_4] * a_x[a_A_indices[v_common_4]]
+                                as_it_stands()
+                                v_common_5 = v_k + 2
+                                terms_of_v_total[v_k - v_k_begun + 2] = a_A_values[v_common_5] * a_x[a_A_indices[v_common_5]]
+                                as_it_stands()
+                                v_common_6 = v_k + 3
+                                terms_of_v_total[v_k - v_k_begun + 3] = a_A_values[v_common_6] * a_x[a_A_indices[v_common_6]]
+                                v_k += 4
+                            while v_k + 1 <= v_k_until:
+                                as_it_stands()
+                                terms_of_v_total[v_k - v_k_begun + 0] = a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                v_k += 1
+                        if v_stop_1 <= v_k_until:
+                            v_of_terms = sum_of_terms(terms_of_v_total, v_at_1 - v_k_begun, v_stop_1 - v_k_begun)
+                            v_total = v_total + v_of_terms
+                        else:
+                            v_k = v_at_1
+                            if v_k + 1 == v_stop_1:
+                                v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                            elif v_k < v_stop_1:
+                                if v_k + 4 <= v_stop_1:
+                                    v_total_1_1 = float32(-0.0)
+                                    v_total_2_1 = float32(-0.0)
+                                    v_total_3_1 = float32(-0.0)
+                                    while v_k + 4 <= v_stop_1:
+                                        as_it_stands()
+                                        v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                        v_common_7 = v_k + 1
+                                        v_total_1_1 = v_total_1_1 + a_A_values[v_common_7] * a_x[a_A_indices[v_common_7]]
+                                        v_common_8 = v_k + 2
+                                        v_total_2_1 = v_total_2_1 + a_A_values[v_common_8] * a_x[a_A_indices[v_common_8]]
+                                        v_common_9 = v_k + 3
+                                        v_total_3_1 = v_total_3_1 + a_A_values[v_common_9] * a_x[a_A_indices[v_common_9]]
+                                        v_k += 4
+                                    v_total = v_total + v_total_1_1
+                                    v_total_2_1 = v_total_2_1 + v_total_3_1
+                                    v_total = v_total + v_total_2_1
+                                if v_k + 2 <= v_stop_1:
+                                    v_total_1_1 = float32(-0.0)
+                                    v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                    v_common_10 = v_k + 1
+                                    v_total_1_1 = v_total_1_1 + a_A_values[v_common_10] * a_x[a_A_indices[v_common_10]]
+                                    v_k += 2
+                                    v_total = v_total + v_total_1_1
+                                if v_k + 1 <= v_stop_1:
+                                    v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                    v_k += 1
+                        a_y[v_row] = float32(0.0) + v_total
+                        v_at_1 = v_stop_1
+            else:
+                v_row = piece_begin
+                if v_row < piece_end:
+                    v_begin_2 = int64(a_A_offsets[v_row])
+                    v_at_2 = v_begin_2
+                    for v_row in range(piece_begin, piece_end):
+                        v_stop_2 = int64(a_A_offsets[v_row + 1])
+                        v_total = float32(-0.0)
+                        v_k = v_at_2
+                        if v_k + 1 == v_stop_2:
                             v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
-                            v_common_4 = v_k + 1
-                            v_total_1_1 = v_total_1_1 + a_A_values[v_common_4] * a_x[a_A_indices[v_common_4]]
-                            v_common_5 = v_k + 2
-                            v_total_2_1 = v_total_2_1 + a_A_values[v_common_5] * a_x[a_A_indices[v_common_5]]
-                            v_common_6 = v_k + 3
-                            v_total_3_1 = v_total_3_1 + a_A_values[v_common_6] * a_x[a_A_indices[v_common_6]]
-                            v_k += 4
-                        v_total = v_total + v_total_1_1
-                        v_total_2_1 = v_total_2_1 + v_total_3_1
-                        v_total = v_total + v_total_2_1
-                    if v_k + 2 <= v_stop_1:
-                        v_total_1_1 = float32(-0.0)
-                        v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
-                        v_common_7 = v_k + 1
-                        v_total_1_1 = v_total_1_1 + a_A_values[v_common_7] * a_x[a_A_indices[v_common_7]]
-                        v_k += 2
-                        v_total = v_total + v_total_1_1
-                    if v_k + 1 <= v_stop_1:
-                        v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
-                        v_k += 1
-                a_y[v_row] = float32(0.0) + v_total
-                v_at_1 = v_stop_1
+                        elif v_k < v_stop_2:
+                            if v_k + 4 <= v_stop_2:
+                                v_total_1_2 = float32(-0.0)
+                                v_total_2_2 = float32(-0.0)
+                                v_total_3_2 = float32(-0.0)
+                                while v_k + 4 <= v_stop_2:
+                                    as_it_stands()
+                                    v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                    v_common_11 = v_k + 1
+                                    v_total_1_2 = v_total_1_2 + a_A_values[v_common_11] * a_x[a_A_indices[v_common_11]]
+                                    v_common_12 = v_k + 2
+                                    v_total_2_2 = v_total_2_2 + a_A_values[v_common_12] * a_x[a_A_indices[v_common_12]]
+                                    v_common_13 = v_k + 3
+                                    v_total_3_2 = v_total_3_2 + a_A_values[v_common_13] * a_x[a_A_indices[v_common_13]]
+                                    v_k += 4
+                                v_total = v_total + v_total_1_2
+                                v_total_2_2 = v_total_2_2 + v_total_3_2
+                                v_total = v_total + v_total_2_2
+                            if v_k + 2 <= v_stop_2:
+                                v_total_1_2 = float32(-0.0)
+                                v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                v_common_14 = v_k + 1
+                                v_total_1_2 = v_total_1_2 + a_A_values[v_common_14] * a_x[a_A_indices[v_common_14]]
+                                v_k += 2
+                                v_total = v_total + v_total_1_2
+                            if v_k + 1 <= v_stop_2:
+                                v_total = v_total + a_A_values[v_k] * a_x[a_A_indices[v_k]]
+                                v_k += 1
+                        a_y[v_row] = float32(0.0) + v_total
+                        v_at_2 = v_stop_2
+            trial_ends(trial, piece_end - piece_begin, v_piece_stop_1 - v_piece_at_1, 32)
+            piece_begin = piece_end
     else:
         carry = -1
         v_carried_total = float32(0.0)

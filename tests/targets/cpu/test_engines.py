@@ -231,7 +231,12 @@ def test_a_plain_pattern_becomes_consecutive_tiles() -> None:
         name: compiled(sums, given, SCHEDULES[name]).source
         for name in ("thread", "group", "reversed", "blocked")
     }
-    assert "range(first_tile, end_whole)" in texts["thread"]
+    for line in (
+        "piece_begin = first_tile",
+        "while piece_begin < end_whole",
+        "range(piece_begin, piece_end)",
+    ):
+        assert line in texts["thread"]
     assert texts["group"] == texts["thread"]
     assert "first_tile" not in texts["reversed"]
     assert "for member in range(leader, leader + 5)" in texts["blocked"]

@@ -5,8 +5,9 @@
     tasks, crew, crew_words       loops over tasks: workers that hand each other tasks
     columns, stack                lanes around passes; local arrays
     processors, setup, grid       what a schedule asks of its processor; reductions over the whole grid
-    vectors, extremes, masked     loops that LLVM vectorises, for extremes of floats, with a mask
-    unrolled                      unrolled loops
+    vectors, extremes             loops that LLVM vectorises, for extremes of floats
+    unrolled, staged              sums that gather: unrolled; their terms first
+    trials, trial_words           which of the two is quicker, by the clock
     common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it

@@ -14,8 +14,8 @@ import numpy as np
 from evenly.arguments import Binding
 from evenly.errors import InputError
 from evenly.interop.arrays import address, is_array
-from evenly.language import ir
-from evenly.language.phases import Phases
+from evenly.language import ir, walk
+from evenly.language.phases import Once, Phase, Phases, Split
 from evenly.language.types import INT64, UINT64, from_dtype, strong, wrapped
 from evenly.targets.contract import Executable
 from evenly.targets.workspace import MOST_WORKSPACE
@@ -80,6 +80,12 @@ class CpuExecutable(Executable):
         run = Run(self, self.filled(binding))
         shapes = ((w.array.dtype.dtype.itemsize, run.shape(w)) for w in self.phases.workspaces)
         return sum(size * math.prod(shape) for size, shape in shapes)
+
+    @functools.cached_property
+    def lengths_stay(self) -> bool:
+        """Whether scratch arrays are as long in each call with these arguments, whatever the arrays hold."""
+        assert self.phases.lengths is not None
+        return not any(map(reads_arrays, self.phases.lengths.phases.phases))
 
     @functools.cached_property
     def places(self) -> dict[ir.Path, list[tuple[int, int | None]]]:
@@ -152,6 +158,17 @@ class Prepared:
             for i, axis in self._executable.places.get((name,), ()):
                 if axis is None:
                     table[i] = at
+
+
+def reads_arrays(phase: Phase) -> bool:
+    """Whether a phase that finds lengths reads arrays, perhaps those that say which atoms a tile has."""
+    if isinstance(phase, Once):
+        return bool(walk.arrays_read(phase.body))
+    if isinstance(phase, Split) or phase.has_pass:
+        return True
+    counted = walk.inline_expressions(phase.layout.num_tiles)
+    counts = any(isinstance(e, ir.Element) for e in counted)
+    return counts or bool(walk.arrays_read((*phase.prelude, *phase.body)))
 
 
 def bits(value: Any, slot: Number) -> int:

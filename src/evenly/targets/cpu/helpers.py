@@ -25,8 +25,11 @@ _RARE = {
         "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
     ),
     "evenly.targets.cpu.checks": ("check_length",),
-    "evenly.targets.cpu.primitives": ("greater_number", "is_nan", "lesser_number", "shifted", "wide_vectors"),
+    "evenly.targets.cpu.primitives": (
+        "greater_number", "is_nan", "lesser_number", "shifted", "sum_of_terms", "wide_vectors",
+    ),
     "evenly.targets.cpu.stack": ("stack",),
+    "evenly.targets.cpu.trials": ("trial_begins", "trial_ends", "trial_stages", "trial_tiles"),
     "evenly.targets.cpu.crew": (
         "crew_attention", "crew_begins", "crew_chunk", "crew_claims", "crew_counts", "crew_first", "crew_is_full",
         "crew_leaves", "crew_now", "crew_pauses", "crew_sends", "crew_until", "crew_waits",

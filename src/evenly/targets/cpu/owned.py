@@ -8,9 +8,9 @@ from evenly.language.schedule_code import ScheduleCode, whole_tile
 from evenly.language.types import POS
 
 from .grid import Grid
-from .masked import both_ways, choose_block
 from .processors import answer, threads_each
 from .setup import Setup
+from .staged import both_ways
 from .statements import Ranks, Writer
 
 
@@ -44,12 +44,9 @@ def emit_owned(
 def _consecutive(w: Writer, phase: Owned, quick: bool) -> None:
     """Write a loop over consecutive tiles. Each worker has about the same amount of work."""
     w.atoms = w.in_order
-    share = w.share()
-    if quick:
-        choose_block(w, phase, share)
-    first_tile, *_, end_whole = share
-    for _ in both_ways(w):
-        with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
+    first_tile, *_, end_whole = w.share()
+    for first, end in both_ways(w, phase, first_tile, end_whole, quick):
+        with w.compound(f"for {w.text.var(phase.tile)} in range({first}, {end})"):
             w.block(phase.body)
 
 

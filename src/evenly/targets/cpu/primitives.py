@@ -12,7 +12,10 @@ import math
 import numpy as np
 from llvmlite import ir as llvm
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
+
+from .vectors import PART, VECTOR
 
 
 def scalar_type(numba_type):
@@ -180,6 +183,79 @@ def _in_any_order(instruction: str):
 # One step of a reduction. LLVM may change the order of these steps, but not of other operations that the user wrote.
 add_in_any_order = _in_any_order("fadd")
 multiply_in_any_order = _in_any_order("fmul")
+
+
+@intrinsic
+def sum_of_terms(typing_context, terms, first, last):
+    """Return the sum of the terms first .. last - 1. VECTOR behind the last one may be read.
+
+    In the order of unrolled code: PART sums as long as there are as many terms, these in pairs, the rest one by one.
+    """
+    element = terms.dtype
+
+    def generate(context, builder, signature, arguments):
+        kind, i64 = context.get_value_type(element), llvm.IntType(64)
+        base, first, last = arguments
+        is_float = isinstance(element, types.Float)
+        plus = builder.fadd if is_float else builder.add
+        nothing = kind(-0.0) if is_float else kind(0)
+        count = builder.sub(last, first)
+        whole = builder.and_(count, i64(-PART))
+
+        def chosen(at, size, limit):
+            """Load `size` terms, of which those from `limit` on are nothing."""
+            vector = llvm.VectorType(kind, size)
+            place = builder.gep(base, [builder.add(first, at)])
+            align = context.get_abi_alignment(kind)
+            read = builder.load(builder.bitcast(place, vector.as_pointer()), align=align)
+            if limit is None:
+                return read
+            inside = builder.icmp_signed("<", _lanes(range(size)), _splat(builder, limit, size))
+            return builder.select(inside, read, vector([nothing] * size))
+
+        def part(vector, i):
+            places = _lanes(range(PART * i, PART * i + PART))
+            return builder.shuffle_vector(vector, vector.type(llvm.Undefined), places)
+
+        sums = llvm.VectorType(kind, PART)
+        held = cgutils.alloca_once_value(builder, sums([nothing] * PART))
+
+        def go_on(block):
+            total = builder.load(held)
+            for i in range(VECTOR // PART):
+                total = plus(total, part(block, i))
+            builder.store(total, held)
+
+        before = builder.sub(whole, i64(VECTOR))
+        with cgutils.for_range_slice(builder, i64(0), before, i64(VECTOR), i64) as (at, _):
+            go_on(chosen(at, VECTOR, None))
+        some = builder.select(builder.icmp_signed(">", whole, i64(0)), whole, i64(1))
+        done = builder.and_(builder.sub(some, i64(1)), i64(-VECTOR))
+        go_on(chosen(done, VECTOR, builder.sub(whole, done)))
+        of_parts = builder.load(held)
+        one, two, three, four = (
+            builder.extract_element(of_parts, llvm.IntType(32)(i)) for i in range(PART)
+        )
+        total = plus(plus(one, two), plus(three, four))
+        rest = chosen(whole, PART, builder.sub(count, whole))
+        for i in range(PART - 1):
+            total = plus(total, builder.extract_element(rest, llvm.IntType(32)(i)))
+        return total
+
+    return element(terms, types.int64, types.int64), generate
+
+
+def _lanes(places):
+    """Return a constant vector of int32."""
+    return llvm.Constant(llvm.VectorType(llvm.IntType(32), len(places)), list(places))
+
+
+def _splat(builder, value, size):
+    """Return a vector of `size` times the lower 32 bits of a number."""
+    kind = llvm.IntType(32)
+    empty = llvm.VectorType(kind, size)(llvm.Undefined)
+    one = builder.insert_element(empty, builder.trunc(value, kind), kind(0))
+    return builder.shuffle_vector(one, empty, _lanes([0] * size))
 
 
 @intrinsic

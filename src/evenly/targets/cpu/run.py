@@ -46,6 +46,7 @@ class Run:
         self, executable: CpuExecutable, table: np.ndarray, lengths: Run | None = None
     ) -> None:
         self.lengths, self.rooms = lengths, dict(executable.phases.rooms)
+        self.measured_once = False  # whether the rooms are known, and stay
         self.executable = executable
         self.slots, self.address = table, address(table)
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
@@ -79,10 +80,12 @@ class Run:
         """Run all phases, and keep the arrays that live from one to the next."""
         executable = self.executable
         self.clear_records(1)
-        if self.lengths is not None:
+        if self.lengths is not None and not self.measured_once:
             self.rooms |= self.lengths.measured(executable.phases.lengths)
+            self.measured_once = executable.lengths_stay
         for workspace in executable.phases.workspaces:
-            self.lay_out(workspace)
+            if workspace.array.path not in self.kept:
+                self.lay_out(workspace)
         self.run_parts(executable.phases.nested, worker_count)
 
     def run_parts(self, parts: tuple[int | Loop, ...], worker_count: int | None) -> None:
@@ -137,9 +140,10 @@ class Run:
             most = max(most // 2, 1) if took > A_WHILE else min(2 * most, ever)
 
     def release(self) -> None:
-        """Free the arrays that live from one phase to the next, which may have an element for each row of a matrix."""
+        """Free the arrays that live from one phase to the next and may have an element for each row of a matrix."""
         for workspace in self.executable.phases.workspaces:
-            del self.kept[workspace.array.path]
+            if workspace.extent != "one":
+                del self.kept[workspace.array.path]
         for path in self.rooms:
             del self.kept[path]
 

@@ -17,7 +17,7 @@ from evenly.language.scans import has_scans, running
 from evenly.language.types import POS
 
 from .grid import Grid
-from .masked import both_ways, choose_block
+from .staged import both_ways
 from .statements import Writer, engine_var, like
 
 
@@ -121,8 +121,6 @@ def emit_split(w: Writer, number: int, phase: Split, quick: bool = False) -> Non
     """Write the code for one worker's share of consecutive atoms. quick: whether gathers are quick on the processor."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     share = w.share()
-    if quick:
-        choose_block(w, phase, share)
     scans = has_scans(phase.pass_.body)
     if not scans:
         pieces.none()
@@ -131,8 +129,8 @@ def emit_split(w: Writer, number: int, phase: Split, quick: bool = False) -> Non
         _whole_tiles(w, phase, share[0], share[-1])
     elif phase.leave:
         _edges(w, phase, pieces, share)
-        for _ in both_ways(w):
-            _whole_tiles(w, phase, *share[-2:])
+        for first, end in both_ways(w, phase, share[-2], share[-1], quick):
+            _whole_tiles(w, phase, first, end)
     else:
         _all_tiles(w, phase, share)
     grid.keep()
@@ -155,7 +153,7 @@ def _edges(w: Writer, phase: Split, pieces: Pieces, share: list[str]) -> None:
             w.line(f"{t.var(at)} = max({t.var(begin)}, {first_atom})")
             w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
             with lanes(w, phase):
-                _atoms(w, phase, at, stop, once=True)
+                _atoms(w, phase, at, stop)
                 pieces.keep(edge, tile)
 
 
@@ -188,7 +186,7 @@ def _all_tiles(w: Writer, phase: Split, share: list[str]) -> None:
         w.line(f"{t.var(at)} = {t.var(stop)}")
 
 
-def _atoms(w: Writer, phase: Split, at: ir.Var, stop: ir.Var, once: bool = False) -> None:
+def _atoms(w: Writer, phase: Split, at: ir.Var, stop: ir.Var) -> None:
     w.block(phase.enter)
     w.identities((*phase.pass_.accumulators, *running(phase.pass_)))
-    w.atom_loop(phase.pass_, (at, stop, ir.Const(1, POS)), once)
+    w.atom_loop(phase.pass_, (at, stop, ir.Const(1, POS)))

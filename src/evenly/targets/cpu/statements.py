@@ -18,7 +18,7 @@ from .columns import emit_columns, may_take_columns
 from .common import shared
 from .division import SHARE
 from .extremes import compare, emit_extremes, finds_extremes
-from .masked import emit_masked, sums
+from .staged import Stage, emit_staged
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
 from .vectors import LONG, reduces
@@ -46,9 +46,8 @@ class Writer(Statements[Text]):
         self.met_nan = (
             ""  # where extremes of floats ignore NaN, the variable that says if any was met
         )
-        # The variable that holds how many atoms are in a vector block; "": there are none.
-        self.block_size = ""
-        self.masks = False  # whether sums that gather are written in such blocks
+        self.staged: dict[ir.Var, Stage] = {}  # the passes whose terms are staged, by their atom
+        self.staged_end = ""  # the variable that holds where they end
         self.packs = False  # whether there are blocks of lanes, which LLVM is to pack into vectors
         self.tile: ir.Var | None = None
         self.pushing: Callable[[ir.Push], None] | None = None  # where a crew runs tasks
@@ -217,16 +216,16 @@ class Writer(Statements[Text]):
 
         self.generate(walk.substitute(atoms, (tile,))[0], each)
 
-    def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
-        """Write the loop over a range of atoms. once: whether it runs too rarely to be written in blocks."""
+    def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...]) -> None:
+        """Write the loop over a range of atoms."""
         start, stop, step = atoms
         plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.checks is not None
         if plain or not reduces(s):
             self._loop(s, self.range(start, stop, step))
             return
         low, high = (self.named(n, e) for n, e in (("low", start), ("high", stop)))
-        if self.masks and not once and sums(s):
-            emit_masked(self, s, low, high)
+        if s.atom in self.staged:
+            emit_staged(self, s, low, high)
             return
         if gathers(s):
             emit_unrolled(self, s, low, high)

@@ -73,13 +73,19 @@ def _copy(s: ir.Pass, number: int) -> Copy:
         return Copy(s.accumulators, s.body)
     fields = {v: ir.Var(f"{v.name}_{number}", v.type) for a in s.accumulators for v in a.fields}
     own = {id(a): replace(a, fields=tuple(fields[v] for v in a.fields)) for a in s.accumulators}
-    place = ir.Binary("+", s.atom, ir.Const(number, POS), POS)
-    moved = walk.map_block(s.body, lambda e: place if e is s.atom else None)
     body = tuple(
         replace(x, accumulator=own[id(x.accumulator)]) if isinstance(x, ir.Accumulate) else x
-        for x in moved
+        for x in moved(s, number)
     )
     return Copy(tuple(own.values()), body)
+
+
+def moved(s: ir.Pass, number: int) -> ir.Block:
+    """Return the body of the pass for the atom that is `number` places further on, with the same accumulators."""
+    if number == 0:
+        return s.body
+    place = ir.Binary("+", s.atom, ir.Const(number, POS), POS)
+    return walk.map_block(s.body, lambda e: place if e is s.atom else None)
 
 
 def _step(w: Writer, copies: list[Copy], atom: str) -> None:

@@ -16,6 +16,8 @@ from evenly.language.intrinsics import BY_NAME
 
 LONG = 16  # atoms; 8 and 32 are about as good on R-MAT, 32 is worse on uniform rows of 16
 
+VECTOR, PART = 16, 4  # staged terms that are read at a time; sums that go on at a time
+
 _REDUCED = frozenset(("sum", "product", "min", "max", "any", "all", "&", "|", "^"))
 
 
