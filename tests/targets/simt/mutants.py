@@ -21,7 +21,7 @@ from tests.schedules import exchanges
 import evenly as ev
 from evenly.layouts.batch import batch
 from evenly.targets.gpu import headers
-from evenly.targets.gpu.engines.split import cells
+from evenly.targets.gpu.engines.split_launch import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenly.targets.gpu.engines.split import cells
+from evenly.targets.gpu.engines.split_launch import cells
 from evenly.targets.simt.program import SimtProgram
 
 pytestmark = pytest.mark.simt
