@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -280,18 +280,7 @@ class Binding:
     @functools.cached_property
     def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
         """The name and the path of each array."""
-        out: list[tuple[str, tuple[str, ...]]] = []
-
-        def visit(value: Any, path: tuple[str, ...]) -> None:
-            if is_layout(value):
-                for field_ in type(value).__fields__.values():
-                    visit(getattr(value, field_.name), (*path, field_.name))
-            elif is_array(value):
-                out.append((".".join(path), path))
-
-        for name, value in self.arguments.items():
-            visit(value, (name,))
-        return out
+        return [at for name, value in self.arguments.items() for at in _array_paths(value, (name,))]
 
     def check_lengths(self, requirements: frozenset[Requirement]) -> None:
         """Raise InputError if an array is too short for the ids of a layout that index it."""
@@ -357,23 +346,31 @@ def overlap(spans: Iterable[tuple[int, int, str, bool]]) -> tuple[str, str] | No
     return None
 
 
+def _array_paths(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if is_layout(value):
+        for field_ in type(value).__fields__.values():
+            yield from _array_paths(getattr(value, field_.name), (*path, field_.name))
+    elif is_array(value):
+        yield ".".join(path), path
+
+
 def is_wide(binding: Binding) -> bool:
     """Whether positions need 64 bits, since a count or an integer field of a layout may exceed 31 bits.
 
     Loops go beyond their end before they stop: one over tiles by as many groups as a grid has, which may be as many as
     there are tiles.
     """
+    return any(_wide(value) for value in binding.arguments.values() if is_layout(value))
+
+
+def _wide(layout: LayoutInstance) -> bool:
     limit = 2**31 - 2**21
-
-    def wide(layout: LayoutInstance) -> bool:
-        if layout.max_tiles + layout.max_atoms >= limit or 2 * layout.max_tiles >= limit:
+    if layout.max_tiles + layout.max_atoms >= limit or 2 * layout.max_tiles >= limit:
+        return True
+    for field_ in type(layout).__fields__.values():
+        value = getattr(layout, field_.name)
+        if field_.kind == "layout" and _wide(value):
             return True
-        for field_ in type(layout).__fields__.values():
-            value = getattr(layout, field_.name)
-            if field_.kind == "layout" and wide(value):
-                return True
-            if field_.kind == "int" and not -limit < value < limit:
-                return True
-        return False
-
-    return any(wide(value) for value in binding.arguments.values() if is_layout(value))
+        if field_.kind == "int" and not -limit < value < limit:
+            return True
+    return False

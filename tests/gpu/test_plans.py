@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -321,3 +323,21 @@ def test_host_arrays_are_refused_on_cuda() -> None:
 def test_verify_on_cuda(schedule: str) -> None:
     for name in ("power law", "many empty between", "no tiles"):
         ev.verify(SCHEDULES[schedule], ev.csr(matrices()[name]), target="cuda")
+
+
+@pytest.mark.parametrize("width", [1, 8, 33])
+def test_a_call_leaves_its_arrays_alone_before_garbage_is_collected(width: int) -> None:
+    cupy = pytest.importorskip("cupy")
+    A = ev.csr(matrices()["power law"]).to("cuda")
+    gc.collect()
+    gc.disable()
+    try:
+        X = cupy.ones((A.num_columns, width))
+        results = [cupy.empty((A.num_tiles, width)) for _ in "12"]
+        spmm(A, X, results[0])
+        spmm.plan(A, X, results[1])(A, X, results[1])
+        kept = [weakref.ref(x) for x in (X, *results)]
+        del X, results
+        assert [x() for x in kept] == [None] * 3
+    finally:
+        gc.enable()

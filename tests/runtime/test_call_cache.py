@@ -14,11 +14,13 @@ import pytest
 import scipy.sparse
 
 import evenly as ev
+from evenly import targets
 from evenly.layouts import Csr, Ell, Uniform
 from evenly.layouts.each import Each
 from evenly.layouts.frontier import Frontier
 from evenly.runtime.call_cache import MOST, CallCache
 from evenly.runtime.frontiers import Watched
+from tests import kernels
 
 
 class ndarray:  # the name is what interop goes by
@@ -418,3 +420,23 @@ def test_what_watches_its_frontier_is_not_taken_for_another() -> None:
     held = CallCache((A, Foreign()), "cuda:0")
     assert not held.remember((A, Foreign()), prepared, "cuda:0")
     assert not held.repeat_alike(A, Foreign())
+
+
+@pytest.mark.parametrize("target", ["cpu", "simt"])
+def test_a_call_leaves_its_arrays_alone_before_garbage_is_collected(target: str) -> None:
+    """PyTorch's compiled graphs count on that: what a cycle keeps seems to be in use."""
+    if targets.available()[target]:
+        pytest.skip(targets.available()[target])
+    A = ev.csr(scipy.sparse.csr_array(np.float32([[1, 2], [0, 3]])))
+    gc.collect()
+    gc.disable()
+    try:
+        for width in 1, 3:
+            X, Y, Z = (np.ones((2, width), np.float32) for _ in "123")
+            kernels.spmm.on(target)(A, X, Y)
+            kernels.spmm.plan(A, X, Z, target=target)(A, X, Z)
+            kept = [weakref.ref(x) for x in (X, Y, Z)]
+            del X, Y, Z
+            assert [x() for x in kept] == [None] * 3
+    finally:
+        gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -47,31 +48,38 @@ def value_of(
     e: ir.Expr, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]
 ) -> int:
     """Compute such an expression. scalar, extent: return the argument at a path, and the length of an array's axis."""
+    return int(_value(scalar, extent, e))
 
-    def value(e: ir.Expr) -> Any:
-        found = computed(e)
-        return wrapped(int(found), e.type) if e.type.is_integer else found
 
-    def computed(e: ir.Expr) -> Any:
-        match e:
-            case ir.Const(value=given):
-                return int(given)
-            case ir.Param(path=path):
-                return int(scalar(path))
-            case ir.Extent(array=array, axis=axis):
-                return extent(array.path, axis)
-            case ir.Cast(operand=x):
-                return value(x)
-            case ir.Unary(operand=x):
-                return -value(x)
-            case ir.Binary(op=op, left=a, right=b) | ir.Compare(op=op, left=a, right=b):
-                return OPERATORS[op](value(a), value(b))
-            case ir.Select(condition=c, then=a, otherwise=b):
-                return value(a if value(c) else b)
-            case ir.Call(name=name, arguments=arguments):
-                function = BY_NAME[name].function
-                assert function is not None
-                return function(*map(value, arguments))
-        raise AssertionError(e)
+# Functions of their own: closures that call each other would keep the arguments until garbage is collected.
 
-    return int(value(e))
+
+def _value(scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int], e: ir.Expr) -> Any:
+    found = _computed(scalar, extent, e)
+    return wrapped(int(found), e.type) if e.type.is_integer else found
+
+
+def _computed(
+    scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int], e: ir.Expr
+) -> Any:
+    value = functools.partial(_value, scalar, extent)
+    match e:
+        case ir.Const(value=given):
+            return int(given)
+        case ir.Param(path=path):
+            return int(scalar(path))
+        case ir.Extent(array=array, axis=axis):
+            return extent(array.path, axis)
+        case ir.Cast(operand=x):
+            return value(x)
+        case ir.Unary(operand=x):
+            return -value(x)
+        case ir.Binary(op=op, left=a, right=b) | ir.Compare(op=op, left=a, right=b):
+            return OPERATORS[op](value(a), value(b))
+        case ir.Select(condition=c, then=a, otherwise=b):
+            return value(a if value(c) else b)
+        case ir.Call(name=name, arguments=arguments):
+            function = BY_NAME[name].function
+            assert function is not None
+            return function(*map(value, arguments))
+    raise AssertionError(e)
