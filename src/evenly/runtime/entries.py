@@ -17,7 +17,7 @@ from evenly.schedules import ThreadMapped
 
 from .kernel import kernel
 
-_each = functools.lru_cache(128)(Each)  # a call is quicker with the layout of an earlier one
+each = functools.lru_cache(128)(Each)  # a call is quicker with the layout of an earlier one
 
 # Both store how many entries there are from the first wrong one to the end.
 
@@ -66,7 +66,7 @@ def _found(check: Any, count: int, array: Any, target: str, *numbers: Any) -> li
         outside_captures(array)
     found = arrays.empty(array, (count,), np.int64)
     # A call, which is remembered: the next look at an array of this length only launches.
-    check[ThreadMapped()].on(target)(_each(len(array)), array, *numbers, found)
+    check[ThreadMapped()].on(target)(each(len(array)), array, *numbers, found)
     return [int(number) for number in to_numpy(found)]
 
 
