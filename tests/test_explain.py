@@ -35,6 +35,19 @@ def test_times_stand_beside_the_choice(tuned) -> None:
     assert f"    > {plan.schedule}" in report
 
 
+def test_what_plain_calls_were_measured_for_is_not_said_of_plans(sure, winners_file) -> None:
+    A = ev.csr(rmat(9))
+    x, y = np.ones(512, np.float32), np.empty(512, np.float32)
+    spmv.plan(A, x, y).tune(candidates=FEW, seconds=0.02)
+    text = winners_file.read_text()
+    winners_file.write_text(text.replace('y: float32[512]"', 'y: float32[512], in plain calls"'))
+    report = str(ev.explain(spmv.plan(A, x, y)))
+    assert ', which its plain calls follow under "tuned":' in report
+    assert "y: float32[512])\n" in report
+    assert "its plans follow" not in report
+    assert "us measured" not in report  # a call without a plan takes longer
+
+
 def test_only_of_this_kernel_structure_and_target(tuned) -> None:
     A, _ = tuned
     assert len(ev.explain(A, kernel=spmv).measured) == 1

@@ -22,7 +22,7 @@ from .choosing.equal import has_equal_tiles
 from .choosing.look import forget
 from .choosing.task import Task, product_of
 from .tuning import winners
-from .tuning.key import structure_of
+from .tuning.key import calls_of, structure_of
 from .tuning.tuned import Tuning
 
 SHOWN = 8  # of the schedules rejected
@@ -33,7 +33,7 @@ class Explanation:
     """The statistics of a layout, the schedule chosen and those rejected. `str()` is the report.
 
     once: the schedule of a call without a plan. equal: whether all tiles have equal length, so that a plan reads no
-    offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
+    offsets. measured: what is remembered of this structure on this target, for plans or plain calls of a kernel.
     tasks: whether it is a set of tasks, of which nobody knows statistics.
     items: the statistics of a batch's items. by_items: the choice for loops over items; None: the layout has none.
     kernel: the name of the kernel that it is about; "": an SpMV.
@@ -51,8 +51,9 @@ class Explanation:
     kernel: str = ""
 
     def real(self, schedule: str) -> str:
-        """Return what a schedule took where it was measured for this kernel, behind a comma; else ""."""
-        found = (t.times[schedule] for t in self.measured if self.kernel and schedule in t.times)
+        """Return what a schedule took where it was measured for this kernel's plans, behind a comma; else ""."""
+        of_plans = (t for t in self.measured if self.kernel and calls_of(t.arguments)[1] == "plans")
+        found = (t.times[schedule] for t in of_plans if schedule in t.times)
         return next((f", {us:.1f} us measured" for us in found), "")
 
     def kept(self) -> list[str]:
@@ -105,9 +106,11 @@ class Explanation:
             *(("  rejected:", *self.rejected()) if self.choice.rejected else ()),
         ]
         for tuning in self.measured:
+            types, calls = calls_of(tuning.arguments)
+            follow = f"its {calls} follow" + ' under "tuned"' * (calls != "plans")
             lines += [
-                f"  measured for {tuning.kernel} on {tuning.device}, which its plans follow:",
-                f"    ({tuning.arguments})",
+                f"  measured for {tuning.kernel} on {tuning.device}, which {follow}:",
+                f"    ({types})",
                 *(f"    {line}" for line in tuning.table()),
             ]
         return "\n".join(lines)

@@ -10,6 +10,7 @@ import pytest
 
 import evenly as ev
 from evenly import targets
+from evenly.schedules import TABLE
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +87,8 @@ def test_measured_and_not_remembered(evenly, small, winners_file) -> None:
 BAD = {
     "--target simt": "--target: expected one of auto, cpu, cuda, got 'simt'",
     "--target cup": f"--target: expected one of {', '.join(sorted(['auto', *targets.TABLE]))}, got 'cup'; hint: did you mean 'cpu'?",
-    "--schedule merge": "schedule: expected one of ",
+    "--schedule merge": f"--schedule: expected one of {', '.join(sorted(TABLE))}, got 'merge'",
+    "--schedule static_list": "--schedule: expected one of ",
     "--seconds 0": "--seconds: expected 1 or more, got 0",
     "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
 }

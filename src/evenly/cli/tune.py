@@ -9,8 +9,8 @@ from evenly.cli.failures import RIGHT, check_range, check_timed
 from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
-from evenly.errors import printable
-from evenly.schedules import by_name
+from evenly.errors import printable, unknown
+from evenly.schedules import TABLE
 
 
 def run(
@@ -28,7 +28,8 @@ def run(
     check(options)
     check_timed(options.target)
     for name in schedules:
-        by_name(name)
+        if name not in TABLE:
+            raise unknown("--schedule", name, TABLE)
     if seconds is not None:
         check_range("--seconds", seconds, 1)
     with Progress(f"reading {printable(options.file)}") as progress:

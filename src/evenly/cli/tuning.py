@@ -27,7 +27,7 @@ def commands(context: typer.Context) -> None:
 def listed() -> int:
     """Print every winner: what it was measured for and on, and its time."""
     from evenly.tuning import winners
-    from evenly.tuning.key import CALLED
+    from evenly.tuning.key import calls_of
 
     found = winners.everything()
     for winner in found:
@@ -35,9 +35,10 @@ def listed() -> int:
         origin = ", imported" if winner.imported else ""
         time = "" if us is None else f"{us:,.2f} us, "
         measured = f"({time}{winner.date[:10]}{origin})"
-        print(f"{key.kernel} on {key.target}, for {key.calls}: {winner.schedule} {measured}")
+        types, calls = calls_of(key.arguments)
+        print(f"{key.kernel} on {key.target}, for {calls}: {winner.schedule} {measured}")
         print(f"  {key.structure}")
-        print(f"  ({key.arguments.removesuffix(CALLED)})")
+        print(f"  ({types})")
         print(f"  {key.device}, evenly {key.evenly}")
     print(f"{len(found)} in {printable(str(winners.switched_on()))}")
     return 0

@@ -39,10 +39,14 @@ class Key:
     device: str
     evenly: str = __version__
 
-    @property
-    def calls(self) -> str:
-        """Return what the winner is for: "plans" or "plain calls", which keep nothing of a structure."""
-        return "plain calls" if self.arguments.endswith(CALLED) else "plans"
+
+def calls_of(arguments: str) -> tuple[str, str]:
+    """Return the types and shapes in a winner's arguments, and what it is for: "plans" or "plain calls".
+
+    Plain calls keep nothing of a structure, and follow it under "tuned" alone.
+    """
+    types = arguments.removesuffix(CALLED)
+    return types, "plans" if types == arguments else "plain calls"
 
 
 def key_of(program: ir.Program, binding: Binding, target: str, called: bool = False) -> Key:
