@@ -35,6 +35,41 @@ def test_one_kernel_measures_what_two_measure(target: str) -> None:
         assert both == (lengths_of(layout, target), reuse_of(layout, sample, 8, target))
 
 
+@ev.layout
+class Range:
+    """Some rows of a matrix, from `first` on."""
+
+    base: ev.Layout
+    first: int
+    rows: int
+
+    @property
+    def num_tiles(self):
+        return self.rows
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    def begin(self, tile):
+        return self.base.begin(self.first + tile)
+
+    def end(self, tile):
+        return self.base.end(self.first + tile)
+
+    def column(self, atom):
+        return self.base.column(atom)
+
+
+def test_a_layout_without_tiles_of_one_with_columns() -> None:
+    layout = Range(ev.csr(rmat(8)), 5, 0)
+    sample = sample_of(layout)
+    assert sample is not None
+    lengths, columns = both_of(layout, sample, 8, "cpu")
+    assert (lengths.squares, lengths.greatest, lengths.empty) == (0, 0, 0)
+    assert columns == reuse_of(layout, sample, 8, "cpu")
+
+
 def test_a_look_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each launch takes the host longer than the GPU."""
     seen, once = [], Bound.once

@@ -158,7 +158,7 @@ def _sums(held: Any, tiles: Sampled) -> Sums:
     count = len(held) - WARP * tiles.runs
     sections, lengths = held[:count].reshape(-1, SUMS), held[count:].reshape(-1, WARP)
     squares, _, empty, moment = sections.sum(0).tolist()
-    return Sums(squares, int(sections[:, 1].max()), int(empty), moment, Walks(lengths))
+    return Sums(squares, int(sections[:, 1].max(initial=0)), int(empty), moment, Walks(lengths))
 
 
 def _reuse(held: Any) -> Reuse:
