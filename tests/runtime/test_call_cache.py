@@ -14,7 +14,6 @@ import pytest
 import scipy.sparse
 
 import evenly as ev
-from evenly.interop.array_view import ArrayView
 from evenly.layouts import Csr, Ell, Uniform
 from evenly.layouts.each import Each
 from evenly.layouts.frontier import Frontier
@@ -291,6 +290,8 @@ def test_a_lazy_view_is_another_argument() -> None:
 
 
 def test_an_array_on_a_gpu_that_may_not_be_written_is_another_argument() -> None:
+    from evenly.interop.array_view import ArrayView
+
     def array(readonly: bool) -> ev.DeviceArray:
         memory = 64, (4,), np.dtype(np.float32), "cuda", 0, readonly, True, None
         return ev.DeviceArray(ArrayView(*memory))
