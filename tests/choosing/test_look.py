@@ -17,6 +17,7 @@ from evenly.choosing.reuse import known as reuse_is_known
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task
 from evenly.interop.generators import rmat
+from evenly.runtime import looking as kernels
 from evenly.runtime.bound import Bound
 from evenly.runtime.looking import both_of, lengths_of, reuse_of
 from evenly.tuning import winners
@@ -35,6 +36,41 @@ def test_one_kernel_measures_what_two_measure(target: str) -> None:
         assert both == (lengths_of(layout, target), reuse_of(layout, sample, 8, target))
 
 
+@ev.layout
+class Range:
+    """Some rows of a matrix, from `first` on."""
+
+    base: ev.Layout
+    first: int
+    rows: int
+
+    @property
+    def num_tiles(self):
+        return self.rows
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    def begin(self, tile):
+        return self.base.begin(self.first + tile)
+
+    def end(self, tile):
+        return self.base.end(self.first + tile)
+
+    def column(self, atom):
+        return self.base.column(atom)
+
+
+def test_a_layout_without_tiles_of_one_with_columns() -> None:
+    layout = Range(ev.csr(rmat(8)), 5, 0)
+    sample = sample_of(layout)
+    assert sample is not None
+    lengths, columns = both_of(layout, sample, 8, "cpu")
+    assert (lengths.squares, lengths.greatest, lengths.empty) == (0, 0, 0)
+    assert columns == reuse_of(layout, sample, 8, "cpu")
+
+
 def test_a_look_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each launch takes the host longer than the GPU."""
     seen, once = [], Bound.once
@@ -51,6 +87,23 @@ def test_a_look_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
         lengths_of(A, "cpu")
         reuse_of(A, sample, 8, "cpu")
     assert [len(kernels) for kernels in seen] == 6 * [1]
+
+
+def test_while_a_stream_is_captured_nothing_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy to the host would end the capture."""
+    A = ev.csr(rmat(8))
+    refused: list[Any] = []
+
+    def refuse(array: Any, what: str, hint: str) -> None:
+        refused.append(array)
+        raise ev.InputError("stream", expected=f"no capture while {what}", given="one", hint=hint)
+
+    monkeypatch.setattr(kernels, "outside_captures", refuse)
+    monkeypatch.setattr(kernels, "device_of", lambda layout: "cuda")
+    monkeypatch.setattr(Bound, "once", None)
+    with pytest.raises(ev.InputError, match="no capture while tiles are measured for `auto`"):
+        lengths_of(A)
+    assert refused[0] is A.offsets
 
 
 @pytest.fixture

@@ -43,6 +43,26 @@ def test_arrays_of_our_own() -> None:
     assert ev.csr(there, shape=MATRIX.shape, check=False).num_atoms == MATRIX.nnz
 
 
+def test_tiles_are_not_measured_while_a_stream_is_captured() -> None:
+    cupy = pytest.importorskip("cupy")
+    A = ev.csr(sp.csr_matrix(MATRIX)).to("cuda")
+    x, y = cupy.ones(50, np.float32), cupy.zeros(60, np.float32)
+    ev.spmv(A, x, y, schedule="merge_path")
+    y.fill(0)
+    cupy.cuda.Device().synchronize()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        with pytest.raises(ev.InputError, match="no capture while tiles are measured"):
+            ev.spmv(A, x, y)
+        ev.spmv(A, x, y, schedule="merge_path")
+        graph = stream.end_capture()
+    cupy.cuda.Device().synchronize()
+    graph.launch(stream)
+    stream.synchronize()
+    np.testing.assert_allclose(y.get(), MATRIX.sum(axis=1), rtol=1e-4)
+
+
 def test_a_matrix_that_was_looked_at_runs_while_a_stream_is_captured_and_another_is_refused() -> (
     None
 ):

@@ -188,6 +188,17 @@ def test_a_lazy_view_of_pytorch_is_refused(what, said):
     )
 
 
+def test_a_tensor_of_pytorch_without_memory_is_refused(monkeypatch):
+    """Zeros of its derivatives have none. That an empty tensor has none does not matter."""
+    monkeypatch.setattr(fakes.Tensor, "data_ptr", lambda self: 0)
+    assert view(fakes.tensor(np.empty((0, 3), np.float32))).size == 0
+    with pytest.raises(InputError) as caught:
+        view(fakes.tensor(ARRAY), "x")
+    assert str(caught.value) == (
+        "x: expected a tensor with memory, got one of zeros without; hint: x.clone()"
+    )
+
+
 def test_without_a_gpu_device_arrays_say_what_is_missing():
     from tests.conftest import gpu_count
 

@@ -13,6 +13,7 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.layouts.each import Each
+from evenly.runtime.addresses import Memory, Span
 from evenly.runtime.bound import Bound
 from evenly.runtime.plan import Plan
 
@@ -136,6 +137,14 @@ def test_what_a_new_call_would_refuse_is_refused() -> None:
     read_only.flags.writeable = False
     with pytest.raises(ev.InputError, match="writable"):
         call(A, memory[:N], read_only)
+
+
+def test_arrays_without_memory_are_checked_anew() -> None:
+    """PyTorch has such tensors, on no device or of zeros alone: their address is 0."""
+    own = [Span("x", 64, 8, 4, False), Span("y", 128, 0, 4, True)]
+    memory = Memory(own, [])
+    assert memory.at((0, 256)) is None
+    assert memory.at((256, 0)) is not None  # an empty array
 
 
 def test_one_array_that_was_given_twice_may_become_two() -> None:

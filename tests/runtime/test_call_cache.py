@@ -291,6 +291,19 @@ def test_a_lazy_view_is_another_argument() -> None:
     assert not held.repeat(Tensor(negative=True))
 
 
+def test_an_array_on_a_gpu_that_may_not_be_written_is_another_argument() -> None:
+    from evenly.interop.array_view import ArrayView
+
+    def array(readonly: bool) -> ev.DeviceArray:
+        memory = 64, (4,), np.dtype(np.float32), "cuda", 0, readonly, True, None
+        return ev.DeviceArray(ArrayView(*memory))
+
+    held = CallCache((array(False),), "cuda:0")
+    held.keep(held.read(array(False)), prepared, "cuda:0")
+    assert held.repeat(array(False))
+    assert not held.repeat(array(True))
+
+
 def test_a_tensor_on_another_device_is_another_argument() -> None:
     """Also where its address does not matter."""
     held = CallCache((Tensor(),), "cuda:0")

@@ -182,9 +182,13 @@ def _view_torch(obj: Any, name: str) -> ArrayView:
         )():  # its memory holds the values before conjugation or negation
             expected = "a tensor whose memory holds its numbers"
             raise InputError(name, expected=expected, given=view, hint=f"{name}.resolve_{what}()")
+    pointer, shape = obj.data_ptr(), tuple(obj.shape)
+    if pointer == 0 and 0 not in shape:  # PyTorch makes such zeros where it differentiates forward
+        expected, given = "a tensor with memory", "one of zeros without"
+        raise InputError(name, expected=expected, given=given, hint=f"{name}.clone()")
     return ArrayView(
-        obj.data_ptr(),
-        tuple(obj.shape),
+        pointer,
+        shape,
         torch_dtype(obj, name),
         device.type,
         device.index or 0,

@@ -125,6 +125,10 @@ class DeviceArray:
     def device_id(self) -> int:
         return self._view.device_id
 
+    @property
+    def readonly(self) -> bool:
+        return self._view.readonly
+
     def reshape(self, *shape: Any) -> DeviceArray:
         """Return an array over the same memory with another shape of the same size.
 

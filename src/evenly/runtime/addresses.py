@@ -38,8 +38,9 @@ class Memory:
 
     def at(self, addresses: tuple[int, ...]) -> Memory | None:
         """Return the same with its own arrays at these addresses; None if it would be refused there."""
-        if any(a % span.size for span, a in zip(self.own, addresses, strict=True)):
-            return None
+        for span, a in zip(self.own, addresses, strict=True):
+            if a % span.size or (a == 0 and span.nbytes):  # a tensor without memory
+                return None
         own = [Span(s[0], a, *s[2:]) for s, a in zip(self.own, addresses, strict=True)]
         spans = [*own, *self.inside]
         shared = overlap((s.pointer, s.pointer + s.nbytes, s.name, s.written) for s in spans)

@@ -51,7 +51,7 @@ _ARRAYS = {
         "{a}.is_neg()",
         "{a}.requires_grad and torch_is_grad_enabled()",
     ),
-    "device": ("{a}.pointer", "{a}.shape", "{a}.dtype", "{a}.device_id"),
+    "device": ("{a}.pointer", "{a}.shape", "{a}.dtype", "{a}.device_id", "{a}.readonly"),
 }
 _CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # for arrays in layouts
 _VECTORS = {

@@ -20,6 +20,7 @@ from evenly.layouts.contract import Layout, LayoutInstance, Static, layout
 from evenly.layouts.moving import an_array, device_of
 from evenly.schedules import GroupMapped
 
+from .entries import outside_captures
 from .kernel import kernel
 
 SECTIONS, LEAST = 512, 1024  # of all tiles: how many at most, and how many tiles each has at least
@@ -149,8 +150,12 @@ def _run(
     probes = (0, 0, 0, 0) if atoms is None else (1, atoms.probes, atoms.step, atoms.before)
     parts = Parts(layout, share, sections, tiles.every, tiles.runs, *probes)
     size = SUMS * sections + WARP * tiles.runs + parts.probes
-    found = arrays.empty(an_array(layout), (size,), np.float64)
-    look[TEAMS].on(target or device_of(layout)).once(parts, together, found)
+    like, target = an_array(layout), target or device_of(layout)
+    if target == "cuda":
+        hint = "call it once before, or choose a schedule: kernel[schedule](...)"
+        outside_captures(like, "tiles are measured for `auto`", hint)
+    found = arrays.empty(like, (size,), np.float64)
+    look[TEAMS].on(target).once(parts, together, found)
     return to_numpy(found)
 
 
@@ -158,7 +163,7 @@ def _sums(held: Any, tiles: Sampled) -> Sums:
     count = len(held) - WARP * tiles.runs
     sections, lengths = held[:count].reshape(-1, SUMS), held[count:].reshape(-1, WARP)
     squares, _, empty, moment = sections.sum(0).tolist()
-    return Sums(squares, int(sections[:, 1].max()), int(empty), moment, Walks(lengths))
+    return Sums(squares, int(sections[:, 1].max(initial=0)), int(empty), moment, Walks(lengths))
 
 
 def _reuse(held: Any) -> Reuse:

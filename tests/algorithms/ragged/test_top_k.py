@@ -70,6 +70,19 @@ def test_a_plan_of_parts_reads_values_again() -> None:
 
 
 @pytest.mark.usefixtures("in_parts")
+def test_lists_of_which_parts_would_leave_everything_are_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Places for as many elements of each part as it has would take more memory than the lists."""
+    monkeypatch.setattr(top_k, "parts_of", None)
+    x, offsets = keys("float32", 50), np.array([0, 50])
+    values, positions = ev.ragged.top_k(x, 16, offsets)
+    order = _order(x, True)[:16]
+    assert positions.tolist() == [order.tolist()]
+    assert values[0].tobytes() == x[order].tobytes()
+
+
+@pytest.mark.usefixtures("in_parts")
 def test_nvrtc_compiles_lists_in_parts() -> None:
     pytest.importorskip("cuda.core")
     from evenly.targets.cuda import compile as compiling

@@ -60,6 +60,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (0, int(found.capturing)))
     monkeypatch.setattr(executables, "DeviceMemory", Memory)
     monkeypatch.setattr(executables, "Prepared", Launches)
+    monkeypatch.setattr(executables, "Movable", Launches)
     monkeypatch.setattr(measuring, "Prepared", Launches)
     monkeypatch.setattr(executables, "gpu_of", lambda _: Gpu(4))
     cls = executables.CudaExecutable

@@ -198,7 +198,8 @@ def top_k(
     schedule = kit.of_whole_lists(schedule)
     positions: Any = kit.index_type(len(data)).type
     lists = Parts(R, None, None, None, None)
-    if schedule == "auto" and kit.on_gpu(data) and waits_for_one(R):
+    less = wanted < PART  # than a part has is left of it
+    if schedule == "auto" and less and kit.on_gpu(data) and waits_for_one(R):
         schedule, lists = OF_PARTS, parts_of(R, wanted, positions, target)
     code_of, _ = kit.coding(data, bool(largest))
     kernel = selecting(kit.code_type(data), positions, code_of)[schedule].on(target)
