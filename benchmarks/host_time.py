@@ -2,6 +2,7 @@
 
     python benchmarks/host_time.py          # needs a GPU and CuPy; PyTorch is measured where it is installed
     python benchmarks/host_time.py cpu      # whole calls of a matrix so small that the work hardly counts
+    python benchmarks/host_time.py new      # calls on a GPU with a new layout each time, as mini-batches have it
 
 A small matrix, so that the GPU is always done first. Each line is the median of rounds that are interleaved.
 """
@@ -13,7 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ import evenly as ev
 from evenly.bench.peers import csr_tensor
 
 CALLS, ROUNDS = 300, 15
+LISTS, BATCHES = 1000, 40  # of a mini-batch; new ones of a round
 
 
 @ev.kernel
@@ -103,23 +105,78 @@ def on_gpu() -> Cases:
     return found
 
 
+class Batch(NamedTuple):
+    """Lists of numbers on a GPU, as arrays that no call has seen, and as a matrix."""
+
+    numbers: Any
+    offsets: Any
+    matrix: Any
+
+
+def batch(lists: int, rng: np.random.Generator) -> Batch:
+    import cupy as cp
+    import cupyx.scipy.sparse as csp
+
+    offsets = np.append(0, np.cumsum(rng.poisson(10, lists))).astype(np.int32)
+    columns = rng.integers(0, LISTS, offsets[-1], dtype=np.int32)
+    arrays = rng.random(offsets[-1], dtype=np.float32), columns, offsets
+    numbers, indices, starts = map(cp.asarray, arrays)
+    return Batch(numbers, starts, csp.csr_matrix((numbers, indices, starts), (lists, LISTS)))
+
+
+def on_new_layouts(wait: Callable[[], Any]) -> dict[str, list[float]]:
+    """Return the microseconds of calls, each with a batch of its own, of as many lists as the others or not."""
+    import cupy as cp
+
+    x = cp.ones(LISTS, np.float32)
+    calls: dict[str, Callable[[Batch], Any]] = {
+        "segment_reduce": lambda b: ev.ragged.segment_reduce(b.numbers, "sum", b.offsets),
+        "segment_softmax": lambda b: ev.ragged.segment_softmax(b.numbers, b.offsets),
+        "segment_sort": lambda b: ev.ragged.segment_sort(b.numbers, b.offsets),
+        "ev.spmv(matrix, x)": lambda b: ev.spmv(b.matrix, x),
+        "cupy matrix @ x": lambda b: b.matrix @ x,
+    }
+    seen: dict[str, list[float]] = {}
+    rng = np.random.default_rng(0)
+    for round_ in range(ROUNDS + 1):
+        for name, call in calls.items():
+            for kind, more in (("as many lists", 0), ("other counts", 1)):
+                given = [batch(LISTS + more * n, rng) for n in range(BATCHES)]
+                wait()
+                start = time.perf_counter()
+                for one in given:
+                    call(one)
+                wait()
+                elapsed = time.perf_counter() - start
+                if round_:  # the first one compiles
+                    seen.setdefault(f"{name}, {kind}", []).append(elapsed / BATCHES * 1e6)
+    return seen
+
+
 def waiting() -> Callable[[], Any]:
     import cupy as cp
 
     return cp.cuda.Device().synchronize
 
 
-def main() -> None:
-    cpu = sys.argv[1:] == ["cpu"]
-    found, wait = (on_cpu(), lambda: None) if cpu else (on_gpu(), waiting())
+def rounds(found: Cases, wait: Callable[[], Any]) -> dict[str, list[float]]:
     for call in found.values():
         call()
     seen: dict[str, list[float]] = {name: [] for name in found}
     for _ in range(ROUNDS):
         for name, call in found.items():
             seen[name].append(microseconds(call, wait))
+    return seen
+
+
+def main() -> None:
+    if sys.argv[1:] == ["new"]:
+        seen = on_new_layouts(waiting())
+    else:
+        cpu = sys.argv[1:] == ["cpu"]
+        seen = rounds(*((on_cpu(), lambda: None) if cpu else (on_gpu(), waiting())))
     for name, times in seen.items():
-        print(f"{name:30} {statistics.median(times):7.2f} us  (least {min(times):.2f})")
+        print(f"{name:34} {statistics.median(times):7.2f} us  (least {min(times):.2f})")
 
 
 if __name__ == "__main__":

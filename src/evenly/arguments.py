@@ -36,6 +36,8 @@ from evenly.language.types import (
 from evenly.layouts.contract import LayoutInstance, is_layout, masks
 from evenly.layouts.seen import as_csr
 
+NUMBERS = np.generic, numbers.Complex
+
 
 def accept(value: Any, name: str, anew: bool = False) -> Any:
     """Return an argument as kernels take it. A CSR matrix becomes a layout.
@@ -54,7 +56,7 @@ def accept(value: Any, name: str, anew: bool = False) -> Any:
         return as_csr(value, name, anew)
     if is_array(value):
         return value
-    if isinstance(value, np.generic | numbers.Complex):
+    if isinstance(value, NUMBERS):
         return value
     expected = "an array, a layout, a sparse matrix or a number"
     if hint := _hint_for_many(value, name):
@@ -145,8 +147,8 @@ def _check_integer(value: int, name: str) -> None:
 
 
 def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
-    t = from_dtype(v.dtype)
-    if t is None:
+    spec = _array_spec(v.dtype, len(v.shape), ids)
+    if spec is None:
         raise InputError(
             name,
             expected=f"an array of {TYPES}",
@@ -163,11 +165,18 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
     if v.pointer % v.dtype.itemsize:  # a misaligned access ends the process's CUDA context
         raise InputError(
             name,
-            expected=f"memory aligned to the {v.dtype.itemsize} bytes of a {t}",
+            expected=f"memory aligned to the {v.dtype.itemsize} bytes of a {spec.dtype}",
             given=f"the address {v.pointer:#x}",
             hint="copy the array: .copy(), or .clone() in PyTorch",
         )
-    return ArraySpec(t, len(v.shape), ids)
+    return spec
+
+
+@functools.lru_cache(256)
+def _array_spec(dtype: np.dtype[Any], ndim: int, ids: bool) -> ArraySpec | None:
+    """Return the type of an array; None if the language has no such elements. Equal ones are one object."""
+    t = from_dtype(dtype)
+    return None if t is None else ArraySpec(t, ndim, ids)
 
 
 def _viewed(value: Any, name: str, views: Views | None) -> ArrayView:

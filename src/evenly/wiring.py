@@ -11,6 +11,7 @@ TABLE = {
     "evenly.layouts.conversions:regrouped": "evenly.algorithms.linalg.convert:regroup",
     "evenly.layouts.conversions:transposed": "evenly.algorithms.linalg.convert:transpose",
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
+    "evenly.layouts.entries:faults_on_gpu": "evenly.runtime.entries:first_faults",
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.gluing:unsound_on_gpu": "evenly.runtime.gluing:unsound",

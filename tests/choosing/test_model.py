@@ -130,6 +130,19 @@ def test_the_quickest_that_is_able_has_the_least_total(task: Task) -> None:
             assert quickest(work, NUMBERS, able) == least
 
 
+def test_what_starts_later_than_a_group_ends_is_not_predicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("evenly.choosing.model.of_shares", lambda *args: pytest.fail("predicted"))
+    small, large = (
+        Work(statistics(equal_tiles(n, 9)), replace(SPMV, kept=False)) for n in (1000, 10**6)
+    )
+    assert quickest(small, NUMBERS, lambda schedule: True).engine == "owned"
+    for work, able in (large, "owned"), (small, "merge"):
+        with pytest.raises(pytest.fail.Exception):
+            quickest(work, NUMBERS, lambda schedule, able=able: schedule.engine == able)
+
+
 SCAN = Task(gathers=False, value_bytes=0, stored=4, scans=True, kernels=(1, 2), reductions=0)
 STORES = Task(gathers=False, value_bytes=0, stored=4, reductions=0)
 SCATTERS = Task(value_bytes=0, scatters=True, reductions=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -316,3 +317,55 @@ def test_a_look_at_offsets_like_earlier_ones_is_not_prepared_again(monkeypatch):
         assert first_unsound(offsets, last + 1, "cpu") == 5
         assert first_unsound(-offsets, last, "cpu") == 1
     assert len(prepared) <= 1
+
+
+@pytest.mark.parametrize("target", ["cpu", "simt"])
+def test_one_look_at_offsets_and_indices_says_what_two_say(monkeypatch, target):
+    from evenly import targets
+    from evenly.layouts import entries
+    from evenly.runtime.entries import first_faults
+
+    if targets.available()[target]:
+        pytest.skip(targets.available()[target])
+    monkeypatch.setattr("evenly.runtime.entries.LEAST", 40)  # so that there are several parts
+    rng = np.random.default_rng(7)
+    for rows, size in ((1, 0), (3, 5), (67, 141)):
+        sound = np.linspace(0, size, rows + 1).astype(np.int32)
+        for wrong in (None, 0, rows // 2 + 1, rows):
+            offsets, indices = sound.copy(), rng.integers(0, 9, size, dtype=np.int64)
+            if wrong is not None:
+                offsets[wrong] = -1
+                indices[size - size // (wrong + 1) :] = 9
+            expected = (
+                entries._first_unsound(offsets, size),
+                entries._first_outside(indices, 0, 9) if size else None,
+            )
+            assert first_faults(offsets, indices, size, 0, 9, target) == expected
+
+
+class Elsewhere(np.ndarray):
+    """An array that NumPy's quick checks do not take, as one on a GPU."""
+
+
+def test_the_arrays_of_a_matrix_on_a_gpu_are_looked_at_at_once(monkeypatch):
+    from evenly.layouts.entries import check_compressed
+    from evenly.runtime import entries
+
+    looked, look = [], entries.first_faults
+
+    def first_faults(*args):
+        looked.append(args)
+        return look(*args, "cpu")
+
+    monkeypatch.setattr(entries, "first_faults", first_faults)
+
+    def check(offsets, indices):
+        held = [np.array(x, np.int32).view(Elsewhere) for x in (offsets, indices)]
+        check_compressed(SimpleNamespace(offsets=held[0], indices=held[1]), 2, "M", "columns")
+
+    check([0, 2, 3], [0, 1, 0])
+    with pytest.raises(ev.InputError, match=r"M.indices: .* columns in 0..1, got indices\[1\]=2"):
+        check([0, 2, 3], [0, 2, 9])
+    with pytest.raises(ev.InputError, match=r"M.offsets: .* at most 3, got offsets\[1\]=4"):
+        check([0, 4, 3], [0, 2, 9])
+    assert len(looked) == 3

@@ -11,6 +11,7 @@ cases, (cases, schedules).
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -398,25 +399,32 @@ def walked_in_bins(made: Bins, walks: Walks, greatest: float) -> tuple[Any, Any,
 
 
 # ---- all of them -------------------------------------------------------------------------------------
-def parts(work: Work, tables: Tables) -> list[tuple[tuple[s.Schedule, ...], Cost]]:
-    """Return the candidates that can run the task, kind by kind, and what each costs, as arrays."""
-    rates, task, walks = Rates(about(work), tables), work.task, work.walks
-    groups = able_groups(work)
-    found = [groups_part(groups, rates, walks)]
+Part = tuple[tuple[s.Schedule, ...], Cost]  # candidates of a kind, and what each costs, as arrays
+
+
+def parts(work: Work, tables: Tables) -> list[Part]:
+    """Return the candidates that can run the task, kind by kind."""
+    rates = Rates(about(work), tables)
+    return [groups_part(able_groups(work), rates, work.walks), *others(work, rates)]
+
+
+def others(work: Work, rates: Rates, most: float = math.inf) -> Iterator[Part]:
+    """Yield those that are no groups, but for kinds whose launch alone takes `most` us."""
+    tables, task, walks = rates.tables, work.task, work.walks
     if not task.whole_tiles:
         # One-shot calls would make the list of tiles each time. Who reduces nothing does nothing for empty tiles.
         lists = task.kept and work.st.empty > 0 and task.reductions > 0
         shares = tables.shares(task.runs and not task.by_tile, lists, merges=not task.scans)
-        crowd = shares.crowd(walks, work.st.tiles)
-        found.append((shares.schedules, of_shares(shares, rates, crowd)))
-    if task.kept:  # one-shot calls would sort the tiles each time
-        bins = tables.bins
+        if (shares.launch if task.reductions > 0 else rates.n["plain"]) < most:
+            crowd = shares.crowd(walks, work.st.tiles)
+            yield shares.schedules, of_shares(shares, rates, crowd)
+    bins = tables.bins
+    if task.kept and bins.launch < most:  # one-shot calls would sort the tiles each time
         walked = walked_in_bins(bins, walks, work.st.greatest)
-        found.append((bins.schedules, of_bins(bins, rates, *walked)))
-    return found
+        yield bins.schedules, of_bins(bins, rates, *walked)
 
 
-def groups_part(made: Groups, rates: Rates, walks: Walks) -> tuple[tuple[s.Schedule, ...], Cost]:
+def groups_part(made: Groups, rates: Rates, walks: Walks) -> Part:
     return made.schedules, of_groups(made, rates, made.rounds(walks), made.heaviest(walks))
 
 
@@ -430,12 +438,25 @@ def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
 
 def ordered(work: Work, numbers: Numbers) -> Iterator[s.Schedule]:
     """Yield the candidates that can run the task, the one of the least predicted time first."""
-    found = parts(work, tables_of(numbers))
+    return (schedule for schedule, _ in _in_order(parts(work, tables_of(numbers))))
+
+
+def _in_order(found: list[Part]) -> Iterator[tuple[s.Schedule, float]]:
+    """Yield all candidates with their times, the quickest first."""
     schedules: list[s.Schedule] = [schedule for some, _ in found for schedule in some]
-    order = np.concatenate([costs.total for _, costs in found]).argsort(kind="stable")
-    return map(schedules.__getitem__, order.tolist())
+    totals = np.concatenate([costs.total for _, costs in found])
+    order = totals.argsort(kind="stable")
+    return zip(map(schedules.__getitem__, order.tolist()), totals[order].tolist(), strict=True)
 
 
 def quickest(work: Work, numbers: Numbers, able: Callable[[s.Schedule], bool]) -> s.Schedule:
-    """Return the candidate of the least predicted time among those that are able to run."""
-    return next(filter(able, ordered(work, numbers)))
+    """Return the candidate of the least predicted time among those that are able to run.
+
+    A group often ends before others have started. Then these are not predicted: for a small one-shot call that takes
+    longer than what it saves.
+    """
+    rates = Rates(about(work), tables_of(numbers))
+    groups = groups_part(able_groups(work), rates, work.walks)
+    most = next((us for schedule, us in _in_order([groups]) if able(schedule)), math.inf)
+    found = _in_order([groups, *others(work, rates, most)])
+    return next(schedule for schedule, _ in found if able(schedule))

@@ -81,7 +81,7 @@ class Shares:
     """Schedules that divide atoms, or tiles and atoms, evenly. own: their numbers.
 
     share: atoms, or tiles and atoms, of a block. merges: whether tiles count. crowded: whether a share may have any
-    number of tiles.
+    number of tiles. launch: us of the quickest launch.
     """
 
     def __init__(self, schedules: tuple[Any, ...], own: Own) -> None:
@@ -93,6 +93,7 @@ class Shares:
         self.listed = parameter(schedules, "hypersparse", False) > 0
         self.merges = np.array([made.engine == "merge" for made in schedules])
         self.crowded = ~self.merges & ~self.listed
+        self.launch: float = own["launch"].min(initial=np.inf)
 
     def crowd(self, walks: Walks, tiles: int) -> Any:
         """Return about how many tiles begin within a share at most."""
@@ -103,7 +104,7 @@ class Bins:
     """Schedules that sort tiles into bins. own: their numbers.
 
     ends: (schedules, 3), the lengths from which on tiles are in the next bin. teams: (schedules, 4), how many threads
-    walk one.
+    walk one. launch: us of the quickest launch.
     """
 
     def __init__(self, schedules: tuple[s.Lrb, ...], own: Own) -> None:
@@ -112,6 +113,7 @@ class Bins:
         self.items = parameter(schedules, "items", 1)
         self.ends = np.array([(made.thread, made.group, made.warp) for made in schedules])
         self.teams = np.array([(1, made.lanes, WARP, made.block) for made in schedules])
+        self.launch: float = own["launch"].min(initial=np.inf)
         self.jumps = np.diff(self.teams)[:, :, None]
 
     def team_of(self, lengths: Any) -> Any:

@@ -5,6 +5,7 @@ None of these libraries is imported here: whoever passes a matrix of one has imp
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable
@@ -42,14 +43,23 @@ class Parts:
 
 def library(obj: object) -> str | None:
     """Return the library of a sparse matrix: "scipy", "cupy" or "torch". None for anything else."""
-    for cls in type(obj).__mro__:
-        module = cls.__module__
+    cls: Any = type(obj)
+    whose = _whose(cls)
+    dense = whose == "torch" and str(obj.layout) == "torch.strided"  # type: ignore[attr-defined]
+    return None if dense else whose
+
+
+@functools.cache
+def _whose(cls: type) -> str | None:
+    """Return the library of a class of sparse matrices, of which PyTorch's has dense ones, too."""
+    for base in cls.__mro__:
+        module = base.__module__
         if module.startswith("scipy.sparse"):
             return "scipy"
         if module.startswith("cupyx.scipy.sparse"):
             return "cupy"
-        if module.startswith("torch") and cls.__name__ == "Tensor":
-            return None if str(obj.layout) == "torch.strided" else "torch"  # type: ignore[attr-defined]
+        if module.startswith("torch") and base.__name__ == "Tensor":
+            return "torch"
     return None
 
 

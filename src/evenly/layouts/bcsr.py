@@ -24,7 +24,7 @@ from evenly.layouts.arguments import (
 from evenly.layouts.blocks import Blocks
 from evenly.layouts.checker import finished
 from evenly.layouts.contract import Array, Index, Static, layout
-from evenly.layouts.entries import check_offsets, check_range
+from evenly.layouts.entries import check_compressed
 from evenly.layouts.moving import bounds, move
 from evenly.layouts.search import Searched
 
@@ -89,9 +89,8 @@ class Bcsr(Searched):
 
     def validate(self, name: str = "A") -> None:
         """Check every offset and every block column. Raises InputError for the first that is wrong."""
-        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
         bound = -(-self.num_columns // self.block_columns)
-        check_range(self.indices, bound, f"{name}.indices", "block column indices")
+        check_compressed(self, bound, name, "block column indices")
 
     def slice(self, tiles: Any) -> Any:
         """Return the consecutive rows `tiles` as a matrix. The first must be a multiple of R."""

@@ -13,7 +13,7 @@ from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.conversions import Convertible
-from evenly.layouts.entries import check_offsets, check_range
+from evenly.layouts.entries import check_compressed
 from evenly.layouts.moving import bounds
 
 
@@ -51,8 +51,7 @@ class Csc(Convertible, Compressed):
 
     def validate(self, name: str = "A") -> None:
         """Check every offset and every row index. Raises InputError for the first that is wrong."""
-        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
-        check_range(self.indices, self.num_rows, f"{name}.indices", "row indices")
+        check_compressed(self, self.num_rows, name, "row indices")
 
     def slice(self, tiles: Any) -> Csc:
         """Return the consecutive columns `tiles` (a slice or a range) as a matrix."""

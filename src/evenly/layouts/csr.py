@@ -13,7 +13,7 @@ from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.conversions import Convertible, ThroughCsr
-from evenly.layouts.entries import check_offsets, check_range
+from evenly.layouts.entries import check_compressed
 from evenly.layouts.moving import bounds
 
 
@@ -47,8 +47,7 @@ class Csr(Convertible, Compressed):
 
     def validate(self, name: str = "A") -> None:
         """Check every offset and every column index. Raises InputError for the first that is wrong."""
-        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
-        check_range(self.indices, self.num_columns, f"{name}.indices", "column indices")
+        check_compressed(self, self.num_columns, name, "column indices")
 
     def slice(self, tiles: Any) -> Csr:
         """Return the consecutive rows `tiles` (a slice or a range) as a matrix."""

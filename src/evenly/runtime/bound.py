@@ -202,6 +202,8 @@ class Bound:
         self, specs: tuple[Spec, ...], schedule: Schedule, target: str, binding: Binding
     ) -> Compiled:
         made = self.kernel.compiled(specs, schedule, target, is_wide(binding), self.debug)
+        if not self.options:
+            return made
         return made._replace(executable=self._configured(made.executable, target))
 
     def _configured(self, executable: Executable, target: str) -> Executable:

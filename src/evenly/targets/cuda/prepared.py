@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .executable import Launch
 
 
+INTEGERS = int, np.integer
+
+
 class Together(tuple[Any, ...]):
     """The arguments of cuLaunchKernel for a launch whose blocks wait for each other."""
 
@@ -166,7 +169,7 @@ def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
     values = (ctypes.c_int64 * max(2 * len(arguments), 1))()  # 16 bytes each, as complex128 needs
     start = ctypes.addressof(values)
     for i, value in enumerate(arguments):
-        if isinstance(value, int | np.integer):  # a narrow one has its bytes first
+        if isinstance(value, INTEGERS):  # a narrow one has its bytes first
             values[2 * i] = int(value)
         else:
             ctypes.memmove(start + 16 * i, value.tobytes(), value.itemsize)
