@@ -135,6 +135,30 @@ def in_place(A, x, y):
         ev.atomic_max(x, row, sum(A.value(k) * x[A.column(k)] for k in A.atoms(row)))
 
 
+@ev.kernel
+def of_some(A, x, y):
+    for row in A.tiles():
+        if y[row] > 0:
+            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def repeated(A, x, y):
+    for row in A.tiles():
+        total = y[row]
+        for _ in range(A.column(row)):
+            total += sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+        y[row] = total
+
+
+@ev.kernel
+def of_others(A, x, y):
+    for row in A.tiles():
+        if y[row] < 0:
+            continue
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
 def is_staged(kernel, A, x, y, schedule=SCHEDULES[0], debug=False) -> bool:
     phases = cut(lowered(kernel.function, {"A": A, "x": x, "y": y}), schedule.owns_tiles)
     return "trial_stages(" in CpuTarget().emit(phases, schedule, debug).text
@@ -146,7 +170,8 @@ def test_what_is_staged() -> None:
     for schedule in SCHEDULES:
         assert is_staged(spmv, A, x, y, schedule)
     assert not is_staged(spmv, A, x, y, debug=True)
-    for kernel in (greatest, rooted, counted, differences, in_place):
+    # Of a tile without a sum, a column may be anything.
+    for kernel in (greatest, rooted, counted, differences, in_place, of_some, repeated, of_others):
         assert not is_staged(kernel, A, x, y)
     assert not is_staged(spmv, A, x.astype(np.float16), y)
     assert not is_staged(spmv, A, x.astype(np.complex64), y.astype(np.complex64))

@@ -64,7 +64,10 @@ def sums(s: ir.Pass) -> bool:
 
 
 def may_stage(phase: Owned | Split, s: ir.Pass) -> bool:
-    """Whether terms are the same, however early they are computed: of their atom alone, from what the phase leaves."""
+    """Whether terms are the same, however early they are computed: of their atom alone, from what the phase leaves.
+
+    A pass in an `if` or a loop has terms only of some tiles: what others have at the atom may be no index at all.
+    """
     inside = walk.variables_set(s.body) | {s.atom}
     if not sums(s) or walk.variables_read(s.body) - inside:
         return False
@@ -82,7 +85,7 @@ def both_ways(
     passes = (
         [phase.pass_]
         if isinstance(phase, Split)
-        else [s for s in walk.statements(phase.body) if isinstance(s, ir.Pass)]
+        else [s for s in phase.body if isinstance(s, ir.Pass)]
     )
     staged = {s.atom: _stage(w, s, quick) for s in passes if may_stage(phase, s)}
     if phase.layout.items or w.text.checks is not None or not staged:
