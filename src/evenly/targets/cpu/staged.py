@@ -5,7 +5,8 @@ it is mispredicted once a tile, which costs as much as tens of atoms. So the ter
 they belong to, are put into memory that stays in the L1 cache, as a block of a GPU puts them into its shared memory.
 There a tile's terms are adjacent: a vector has all of a short tile's, and a mask chooses them. They are added up in the
 order of unrolled code (see `unrolled`), which is quicker where tiles have many atoms, or lengths that the processor
-foresees. So the bits are the same, and a worker tries which is the quicker one (see `trials`).
+foresees. So the bits are the same, but for the sign of a NaN, which is that of one of two operands, and a worker tries
+which is the quicker one (see `trials`).
 
 Source: CSR-Stream of Greathouse and Daga, "Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage
 Format" (SC 2014), with a worker in the place of a work group.
@@ -52,7 +53,7 @@ class Stage:
 
 
 def sums(s: ir.Pass) -> bool:
-    """Whether the pass gathers, and adds up floats, by arithmetic on arrays of types that vectors have."""
+    """Whether the pass gathers, and adds up numbers, by arithmetic on arrays of types that vectors have."""
     if not (reduces(s) and gathers(s)):
         return False
     found = list(walk.expressions(s.body))
