@@ -68,6 +68,39 @@ def test_both_ways_give_the_same_bits(gathers, monkeypatch, schedule, dtype) -> 
     )
 
 
+@ev.kernel
+def three_sums(A, x, counts, y):
+    for row in A.tiles():
+        total = 1.5
+        squares = 0.0
+        count = 0
+        for k in A.atoms(row):
+            v = x[A.column(k)]
+            total -= A.value(k) * v
+            squares += v * v + A.value(k)
+            count += counts[A.column(k)]
+        y[row] = total + squares * count
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_several_sums_of_zeros_infinities_and_nan(gathers, monkeypatch, dtype) -> None:
+    """Which NaN a sum of two is, by its sign, the order of operands decides: all else has the same bits."""
+    rng = np.random.default_rng(6)
+    A, x = of_lengths([*LENGTHS, *rng.geometric(0.2, 3000)], dtype)
+    A.values[rng.random(A.num_atoms) < 0.3] = -0.0
+    A.values[rng.random(A.num_atoms) < 0.01] = np.inf
+    x[:300], x[300:303] = -0.0, (np.nan, np.inf, -np.inf)
+    counts = rng.integers(-(2**31), 2**31, 1000).astype(np.int64) << 30  # sums wrap
+    found = []
+    for always in (False, True):
+        stages(monkeypatch, always)
+        y = np.empty(A.num_tiles, dtype)
+        three_sums.copy()[SCHEDULES[0]](A, x, counts, y)
+        found.append(np.where(np.isnan(y), dtype(np.nan), y))
+    assert 0 < np.isnan(found[0]).sum() < A.num_tiles / 2
+    assert found[0].tobytes() == found[1].tobytes()
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
 def test_products(gathers, monkeypatch, schedule) -> None:
     stages(monkeypatch, True)
@@ -135,6 +168,30 @@ def in_place(A, x, y):
         ev.atomic_max(x, row, sum(A.value(k) * x[A.column(k)] for k in A.atoms(row)))
 
 
+@ev.kernel
+def of_some(A, x, y):
+    for row in A.tiles():
+        if y[row] > 0:
+            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def repeated(A, x, y):
+    for row in A.tiles():
+        total = y[row]
+        for _ in range(A.column(row)):
+            total += sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+        y[row] = total
+
+
+@ev.kernel
+def of_others(A, x, y):
+    for row in A.tiles():
+        if y[row] < 0:
+            continue
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
 def is_staged(kernel, A, x, y, schedule=SCHEDULES[0], debug=False) -> bool:
     phases = cut(lowered(kernel.function, {"A": A, "x": x, "y": y}), schedule.owns_tiles)
     return "trial_stages(" in CpuTarget().emit(phases, schedule, debug).text
@@ -146,7 +203,8 @@ def test_what_is_staged() -> None:
     for schedule in SCHEDULES:
         assert is_staged(spmv, A, x, y, schedule)
     assert not is_staged(spmv, A, x, y, debug=True)
-    for kernel in (greatest, rooted, counted, differences, in_place):
+    # Of a tile without a sum, a column may be anything.
+    for kernel in (greatest, rooted, counted, differences, in_place, of_some, repeated, of_others):
         assert not is_staged(kernel, A, x, y)
     assert not is_staged(spmv, A, x.astype(np.float16), y)
     assert not is_staged(spmv, A, x.astype(np.complex64), y.astype(np.complex64))
@@ -174,10 +232,7 @@ class Worker:
 @pytest.mark.parametrize(("costs", "quicker"), [((30, 20), True), ((20, 30), False)])
 def test_the_quicker_way_goes_on_for_longer_and_longer(monkeypatch, costs, quicker) -> None:
     worker = Worker(monkeypatch, 7, *costs)
-    one = trials.PIECE // 8
-    lasts = trials.SHORTEST * (
-        1 if quicker else 2
-    )  # unrolled code counts as what was quicker before
+    one, lasts = trials.PIECE // 8, trials.SHORTEST
     for _ in range(7):
         tried = [worker.piece() for _ in range(4)]
         assert tried == [(way, one) for way in (False, True, True, False)]
@@ -194,13 +249,46 @@ def test_another_outcome_begins_with_a_short_run(monkeypatch) -> None:
     assert [way for way, _ in runs] == [True, True, True, False]
 
 
+def test_an_unrolled_run_that_is_slower_than_the_trial_said_is_followed_by_a_staged_one(
+    monkeypatch,
+) -> None:
+    worker, one = Worker(monkeypatch, 7), trials.PIECE // 8
+    runs = []
+    for _ in range(2):
+        worker.costs = (20, 30)  # the branches of a trial's tiles are foreseen
+        tried = [worker.piece()[0] for _ in range(4)]
+        assert tried == [False, True, True, False]
+        worker.costs = (40, 30)  # and those of all tiles are not
+        runs += [worker.piece(), worker.piece()]
+    assert runs == [(False, 16 * one), (True, 32 * one), (False, 16 * one), (True, 128 * one)]
+
+
+def test_costs_that_drift_a_little_end_no_run(monkeypatch) -> None:
+    worker, one = Worker(monkeypatch, 7, 30, 33), trials.PIECE // 8
+    for _ in range(4):
+        worker.piece()
+    worker.costs = (36, 40)
+    assert worker.piece() == (False, 16 * one)
+    assert [worker.piece() for _ in range(4)] == [(w, one) for w in (False, True, True, False)]
+    assert worker.piece() == (False, 32 * one)
+
+
 def test_a_piece_with_a_long_tile_does_not_count(monkeypatch) -> None:
     worker = Worker(monkeypatch, 7, 30, 20)
-    worker.piece()
-    took = worker.trial[trial_words.TOOK :].copy()
+    for _ in range(3):
+        worker.piece()
+    took = worker.trial[trial_words.TOOK : trial_words.TOOK + 2].copy()
     worker.piece(4 * trials.PIECE)
-    assert worker.trial[trial_words.TURN] == 1
-    np.testing.assert_array_equal(worker.trial[trial_words.TOOK :], took)
+    assert worker.trial[trial_words.TURN] == 3
+    np.testing.assert_array_equal(worker.trial[trial_words.TOOK : trial_words.TOOK + 2], took)
+
+
+def test_long_tiles_after_short_ones_are_not_staged(monkeypatch) -> None:
+    worker = Worker(monkeypatch, 7, 30, 20)
+    worker.piece()
+    assert worker.piece(4 * trials.PIECE)[0]
+    assert not any(worker.piece(4 * trials.PIECE)[0] for _ in range(20))
+    assert [worker.piece()[0] for _ in range(5)] == [False, True, True, False, True]
 
 
 @pytest.mark.parametrize("atoms", [0, 40])

@@ -5,7 +5,8 @@ it is mispredicted once a tile, which costs as much as tens of atoms. So the ter
 they belong to, are put into memory that stays in the L1 cache, as a block of a GPU puts them into its shared memory.
 There a tile's terms are adjacent: a vector has all of a short tile's, and a mask chooses them. They are added up in the
 order of unrolled code (see `unrolled`), which is quicker where tiles have many atoms, or lengths that the processor
-foresees. So the bits are the same, and a worker tries which is the quicker one (see `trials`).
+foresees. So the bits are the same, but for the sign of a NaN, which is that of one of two operands, and a worker tries
+which is the quicker one (see `trials`).
 
 Source: CSR-Stream of Greathouse and Daga, "Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage
 Format" (SC 2014), with a worker in the place of a work group.
@@ -52,7 +53,7 @@ class Stage:
 
 
 def sums(s: ir.Pass) -> bool:
-    """Whether the pass gathers, and adds up floats, by arithmetic on arrays of types that vectors have."""
+    """Whether the pass gathers, and adds up numbers, by arithmetic on arrays of types that vectors have."""
     if not (reduces(s) and gathers(s)):
         return False
     found = list(walk.expressions(s.body))
@@ -64,7 +65,10 @@ def sums(s: ir.Pass) -> bool:
 
 
 def may_stage(phase: Owned | Split, s: ir.Pass) -> bool:
-    """Whether terms are the same, however early they are computed: of their atom alone, from what the phase leaves."""
+    """Whether terms are the same, however early they are computed: of their atom alone, from what the phase leaves.
+
+    A pass in an `if` or a loop has terms only of some tiles: what others have at the atom may be no index at all.
+    """
     inside = walk.variables_set(s.body) | {s.atom}
     if not sums(s) or walk.variables_read(s.body) - inside:
         return False
@@ -82,7 +86,7 @@ def both_ways(
     passes = (
         [phase.pass_]
         if isinstance(phase, Split)
-        else [s for s in walk.statements(phase.body) if isinstance(s, ir.Pass)]
+        else [s for s in phase.body if isinstance(s, ir.Pass)]
     )
     staged = {s.atom: _stage(w, s, quick) for s in passes if may_stage(phase, s)}
     if phase.layout.items or w.text.checks is not None or not staged:
