@@ -159,7 +159,7 @@ def beside(x: Any) -> Iterator[AbstractContextManager[Any]]:
     """Open code of which a part runs beside the rest of it: that part stands in the context that this gives.
 
     Neither may need what the other makes. On a GPU that part has a stream of its own, so each fills what the other
-    leaves idle, as at its end. It may make no tensors: PyTorch would take their memory from that stream's, and give it
+    leaves idle, as at its end. It must make no tensors: PyTorch would take their memory from that stream's, and give it
     back while others still read them. x: an array of theirs.
     """
     if not x.is_cuda:
