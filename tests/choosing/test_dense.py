@@ -106,6 +106,16 @@ def test_widths_that_words_do_not_fill() -> None:
     assert chosen(matrix, 0) == chosen(matrix, 1)
 
 
+def test_a_thread_has_two_words_of_numbers_of_one_byte() -> None:
+    """More would be more columns than a schedule's `vector` may be."""
+    for matrix in generators.uniform(200_000, 16), generators.rmat(14):
+        for columns in 144, 192, 368:
+            assert chosen(matrix, columns, np.int8).vector <= 32
+    A, X = ev.csr(generators.banded(50_000, 64).astype(np.int8)), np.zeros((50_000, 2048), np.int8)
+    made = consider(A, "cuda", task(sddmm, A, X, X.copy(), np.zeros(A.num_atoms, np.int8))).schedule
+    assert (made.lanes, made.vector) == (32, 32)
+
+
 @pytest.mark.parametrize(("columns", "schedule"), [
     (30, ev.GroupMapped(16, lanes=16, vector=2)),
     (34, ev.GroupMapped(8, lanes=8, vector=6)),

@@ -45,7 +45,7 @@ def columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]
         # Threads that reduce take steps, so that they are few.
         lanes, each = min(power_from(words), held["reduce"]), 1
     else:  # long tiles take an axis in one round
-        each = max(2, min(ceil_div(words, WARP), 4))
+        each = max(2, min(ceil_div(words, WARP), 4, MOST_VECTOR // word))
         lanes = min(power_from(ceil_div(words, each)), WARP)
     return lanes, each * word
 
@@ -72,9 +72,10 @@ def _words(
     able = [1 << i for i in range(6) if 1 << i <= most]
     lanes = min(able, key=lambda k: ceil_div(words, k * each) * (k + 2))
     many = words > 2 * lanes * each and (words <= 3 * held["reduce"] or not short)
-    if many and (words % lanes or lanes < held["reduce"]):
+    limit = MOST_VECTOR // word  # words of a thread: two of numbers of one byte
+    if many and limit >= 3 and (words % lanes or lanes < held["reduce"]):
         # Rather than many rounds that leave threads idle, or take short pieces of rows.
-        return _odd_words(words, (3,), (MOST_VECTOR // word - 1) | 1)
+        return _odd_words(words, (3,), (limit - 1) | 1)
     return lanes, each
 
 

@@ -159,7 +159,8 @@ def beside(x: Any) -> Iterator[AbstractContextManager[Any]]:
     """Open code of which a part runs beside the rest of it: that part stands in the context that this gives.
 
     Neither may need what the other makes. On a GPU that part has a stream of its own, so each fills what the other
-    leaves idle, as at its end. x: an array of theirs.
+    leaves idle, as at its end. It must make no tensors: PyTorch would take their memory from that stream's, and give it
+    back while others still read them. x: an array of theirs.
     """
     if not x.is_cuda:
         yield nullcontext()
@@ -167,8 +168,10 @@ def beside(x: Any) -> Iterator[AbstractContextManager[Any]]:
     here = torch.cuda.current_stream(x.device)
     aside = _aside(x.device, here.cuda_stream)
     aside.wait_stream(here)
-    yield torch.cuda.stream(aside)
-    here.wait_stream(aside)
+    try:
+        yield torch.cuda.stream(aside)
+    finally:  # also after an error: the arrays may be freed then
+        here.wait_stream(aside)
 
 
 def in_one_round(B: Any) -> bool:

@@ -76,9 +76,9 @@ def spmm_gradients(offsets, columns, order, t_offsets, t_columns, t_order, value
     of_values, of_B = torch.empty_like(values), torch.empty_like(B)
     if not there.gradients(t_order, values, B, gradient, of_values, of_B):
         with beside(values) as aside:
+            there.product(kernels.spmm, t_order, values, gradient, of_B)
             with aside:
-                there.product(kernels.spmm, t_order, values, gradient, of_B)
-            here.run(kernels.sddmm, order, gradient, B, of_values)
+                here.run(kernels.sddmm, order, gradient, B, of_values)
     return of_values, of_B
 
 
