@@ -420,6 +420,7 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       if constexpr (GoesOn) {
         each_end(own, [&](int slot) {
           if (slot >= goes_on.head()) after_at(slot) = phase.after(values[place(slot)]);
+          else if constexpr (!in_place) after_at(slot) = {};  // its atoms read it, and store nothing
         });
         barrier();
         goes_on.store(z0, z1, loaded);
