@@ -21,6 +21,7 @@ from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 
 import evenly as ev
 from evenly import schedules
+from evenly.algorithms.ragged.segment_softmax import softmax
 from evenly.gpus.numbers import numbers
 from evenly.targets.cuda import CudaTarget
 from evenly.targets.cuda import compile as compiling
@@ -276,6 +277,38 @@ def test_a_block_that_takes_too_much_shared_memory_is_refused(schedule: Any) -> 
     )
     with pytest.raises(ev.InputError, match=expected):
         compiling.cubin(code.source, code.name, "sm_90")
+
+
+@ev.kernel
+def bounded(R, x, scale, out):
+    """Three numbers of 4 bytes become two, that are read at once, for which the place of the three is not aligned."""
+    for t in R.tiles():
+        total, least, most = 0.0, 0.0, 0.0
+        for k in R.atoms(t):
+            total += x[k]
+            least = min(least, x[k])
+            most = max(most, x[k])
+        low, high = total - scale * most, total - scale * least
+        for k in R.atoms(t):
+            out[k] = min(max(x[k], low), high)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "block", "items"),
+    [(softmax, 1024, 4), (softmax, 384, 12), (bounded, 256, 12)],
+    ids=str,
+)
+def test_a_pass_does_not_follow_at_once_where_its_block_would_not_fit(
+    kernel: Any, block: int, items: int
+) -> None:
+    """In a softmax, what warps exchange would be too much by a few hundred bytes."""
+    x = np.ones(4000, np.float32)
+    args, schedule = (
+        (ev.ragged(np.array([0, 9, 4000])), x, np.float32(1), x.copy()),
+        ev.NonzeroSplit(block, items, run=4),
+    )
+    for code in emitted(kernel, args, schedule):
+        assert compiling.cubin(code.source, code.name, "sm_90")
 
 
 @pytest.mark.parametrize("size", [1, 8, 48])

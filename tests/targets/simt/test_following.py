@@ -72,6 +72,16 @@ def test_where_runs_are_not_aligned(lengths: str, seed: int) -> None:
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_atoms_of_shared_tiles_read_what_has_been_written() -> None:
+    """Where what a tile leaves does not fit in the place of its value: atoms at a block's start, which do not store it."""
+    offsets = np.array([0, 3, 300, 310, 1000])
+    x, out = drawn(offsets, np.float32), np.full(1000, np.nan, np.float32)
+    expected = np.empty_like(x)
+    bounded.on("python")(ev.ragged(offsets), x, expected)
+    bounded[SCHEDULES[1]].on("simt", seeds=range(2))(ev.ragged(offsets), x, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+
+
 @ev.kernel
 def from_the_last(R, order, out):
     """What a tile leaves is part of an index."""

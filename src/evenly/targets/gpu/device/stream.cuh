@@ -412,14 +412,16 @@ template <class Phase, int T, int I, bool GoesOn> struct block_stream : stream_s
       const Ends own = own_ends();
       const Value tail = fold(own, z0, loaded.whole);
       const Open<Phase> before = block_scan<Phase, T, late>(own != 0, tail, Phase::identity());
+      const Value open = own != 0 ? tail : Phase::combine(before.value, tail);
       join_open(own, before.value);
-      link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
+      link.found_open(phase, b.t1, z1, open);
       if constexpr (GoesOn) goes_on.note(own, b.t0 < b.t1 && of_first.begin < z0 ? (int)(of_first.end - z0) : 0);
       barrier();
       leave_head(b, of_first, link);
       if constexpr (GoesOn) {
         each_end(own, [&](int slot) {
           if (slot >= goes_on.head()) after_at(slot) = phase.after(values[place(slot)]);
+          else if constexpr (!in_place) after_at(slot) = {};  // its atoms read it, and store nothing
         });
         barrier();
         goes_on.store(z0, z1, loaded);

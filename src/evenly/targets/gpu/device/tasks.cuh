@@ -27,7 +27,9 @@ namespace ev {
 // The flag of a box is 0, or says of which number the mail is, and how many tasks it has. A taker wants one mail at a time,
 // and sends up to W / N at a time only if somebody waits: all others may see the same one. So for each there is a box for the
 // mail that it wants, and as many as it sends. With fewer, two that send would wait for one box, and both find it free. If more
-// mails are sent than wanted, the next that are idle find them.
+// mails are sent than wanted, the next that are idle find them. This counts on a taker not to stand still between its number and
+// its box while others send as many mails as there are boxes: the next one for that box would find it free
+// (benchmarks/notes/tasks.md).
 //
 // mail_numbers has both: in the upper half how many were drawn by idle takers, in the lower half those of mails. So an idle
 // taker finds how many wait with it. If these are all that have begun, no other has tasks, or will get any, and it tells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from evenly.language import ir
@@ -72,8 +72,8 @@ def _after(f: Following, struct: PhaseStruct, state: dict[ir.Var, str]) -> list[
     )
     writer.block(f.after, after=tuple(state))
     values = ", ".join(writer.text.var(v) for v in state)
-    size = 0 if any(v.type is POS for v in state) else struct_bytes(_sizes(state))
-    aligned = f"alignas({size}) " if size in (8, 16) else ""  # words that are read at once
+    size = read_at_once(state)
+    aligned = f"alignas({size}) " if size else ""
     return [
         f"  struct {aligned}After {{"
         + "".join(f" {ctype(v.type)} {m};" for v, m in state.items())
@@ -85,5 +85,9 @@ def _after(f: Following, struct: PhaseStruct, state: dict[ir.Var, str]) -> list[
     ]
 
 
-def _sizes(variables: Iterable[ir.Var]) -> list[int]:
-    return [v.type.dtype.itemsize for v in variables]
+def read_at_once(state: Collection[ir.Var]) -> int:
+    """Return the bytes of what a tile leaves, if these are words that are read at once; else 0."""
+    if any(v.type is POS for v in state):
+        return 0
+    size = struct_bytes(v.type.dtype.itemsize for v in state)
+    return size if size in (8, 16) else 0

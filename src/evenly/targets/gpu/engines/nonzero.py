@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from evenly.gpus.gpu import WARP
 from evenly.language.following import Following
 from evenly.language.phases import Split
 from evenly.language.types import POS, struct_bytes
 
+from ..emit.following import read_at_once
 from ..emit.parameters import Parameter
 from ..emit.runs import Runs, runs_of
 from ..emit.statements import fields_of
@@ -19,6 +21,7 @@ from .by_block import BlockEngine, of_warps
 from .split import SplitKernels
 
 SHARED = 48 * 1024  # bytes that a block has without asking for more
+ALIGNED = 128  # bytes that the alignment of a block's arrays takes, at most
 
 
 class NonzeroEngine(BlockEngine):
@@ -81,15 +84,18 @@ class NonzeroEngine(BlockEngine):
 
 def _shared(f: Following, schedule: Any, position: int) -> int:
     """Return the bytes of shared memory of a block that goes on with the pass that follows (device/stream.cuh)."""
-    fields = fields_of(f.first.pass_.accumulators)
-    value, after = (
-        struct_bytes(position if v.type is POS else v.type.dtype.itemsize for v in variables)
-        for variables in (fields, f.then.state)
+    fields, left = (
+        [position if v.type is POS else v.type.dtype.itemsize for v in variables]
+        for variables in (fields_of(f.first.pass_.accumulators), f.then.state)
     )
+    value, after = struct_bytes(fields), struct_bytes(left)
+    in_place = after <= value and value % (read_at_once(f.then.state) or max(left, default=1)) == 0
     block, slots = schedule.block, schedule.block * schedule.items
     values = (slots + slots // 8) * value  # one is left out after every eight, or more
-    afters = slots * after if after > value else 0
-    return int(slots + values + afters + block * (8 if schedule.items <= 32 else 16))
+    afters = 0 if in_place else slots * after
+    warps = block // WARP * (3 * value + 5)  # what they exchange in a scan and in a sum
+    own = block * (8 if schedule.items <= 32 else 16)
+    return int(slots + values + afters + own + warps + ALIGNED)
 
 
 def shape(made: SplitKernels) -> str:
