@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.runtime.call_cache import CallCache
 from tests.batteries import matrices, vector
 from tests.kernels import column_counts, halved, softmax_rows, spmv
 
@@ -155,3 +156,14 @@ def test_loops_inside_while_need_whole_tiles() -> None:
         ev.LanguageError, match="use a schedule that owns whole tiles, as ThreadMapped, GroupMapped"
     ):
         halved[ev.MergePath()].on("cpu")(A, expected)
+
+
+def test_a_call_that_is_not_known_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, A, x, y, plan = made()
+    asked, repeat = [], CallCache.repeat
+    monkeypatch.setattr(CallCache, "repeat", lambda *args: asked.append(1) or repeat(*args))
+    plan(A, x, np.empty_like(y))
+    assert len(asked) == 1
+    plan(A, x, y, wait=True)
+    monkeypatch.setattr(type(plan), "prepare", None)
+    plan(A, x, y, wait=True)  # known

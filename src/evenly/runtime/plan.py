@@ -175,10 +175,11 @@ class Plan:
 
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not found by its positional values."""
+        asked = None if named else self._known  # by `__call__`, with what was given
         waits = self.kernel.signature.waits(named)
         args = self.kernel.arranged(given, named, self._defaults)
         cache = self._caches.get((waits, *map(type, args)))
-        if cache is not None and cache.repeat(*args):
+        if cache and not (cache is asked and args is given) and cache.repeat(*args):
             if waits and not self.kernel.signature.strict:
                 self._known = cache
             return
