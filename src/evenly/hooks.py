@@ -18,7 +18,7 @@ _places: dict[str, str] = {}
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return a function's place as "module:name", for example "evenly.layouts.entries:outside_on_gpu"."""
+    """Return a function's place as "module:name", for example "evenly.layouts.entries:faults_on_gpu"."""
     return f"{function.__module__}:{function.__qualname__}"
 
 

@@ -12,8 +12,6 @@ TABLE = {
     "evenly.layouts.conversions:transposed": "evenly.algorithms.linalg.convert:transpose",
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
     "evenly.layouts.entries:faults_on_gpu": "evenly.runtime.entries:first_faults",
-    "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
-    "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.gluing:unsound_on_gpu": "evenly.runtime.gluing:unsound",
     "evenly.layouts.narrow:numbered_on_gpu": "evenly.runtime.gluing:numbered",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",

@@ -280,7 +280,7 @@ def test_matrices_that_died_are_forgotten():
 def test_the_kernels_that_look_on_a_gpu_say_the_same(target):
     from evenly import targets
     from evenly.layouts import entries
-    from evenly.runtime.entries import first_outside, first_unsound
+    from evenly.runtime.entries import first_faults
 
     if targets.available()[target]:
         pytest.skip(targets.available()[target])
@@ -298,24 +298,24 @@ def test_the_kernels_that_look_on_a_gpu_say_the_same(target):
             array = np.array(given, dtype)
             for low, high in ((0, 5), (-1, 6), (0, 2**62)):
                 mine = entries._first_outside(array, low, high) if len(array) else None
-                assert first_outside(array, low, high, target) == mine
+                assert first_faults(None, array, None, low, high, target) == (None, mine)
             for last in (None, 5):
                 if len(array):
                     mine = entries._first_unsound(array, last)
-                    assert first_unsound(array, last, target) == mine
+                    assert first_faults(array, None, last, 0, 0, target) == (mine, None)
 
 
 def test_a_look_at_offsets_like_earlier_ones_is_not_prepared_again(monkeypatch):
     from evenly.runtime.bound import Bound
-    from evenly.runtime.entries import first_unsound
+    from evenly.runtime.entries import first_faults
 
     prepared, prepare = [], Bound._prepare
     monkeypatch.setattr(Bound, "_prepare", lambda *args: prepared.append(1) or prepare(*args))
     for last in (7, 9, 9, 11):
         offsets = np.linspace(0, last, 6).astype(np.int64)
-        assert first_unsound(offsets, last, "cpu") is None
-        assert first_unsound(offsets, last + 1, "cpu") == 5
-        assert first_unsound(-offsets, last, "cpu") == 1
+        assert first_faults(offsets, None, last, 0, 0, "cpu")[0] is None
+        assert first_faults(offsets, None, last + 1, 0, 0, "cpu")[0] == 5
+        assert first_faults(-offsets, None, last, 0, 0, "cpu")[0] == 1
     assert len(prepared) <= 1
 
 

@@ -5,7 +5,6 @@ In CPU memory NumPy checks them. On a GPU a small kernel does, and up to 24 KiB 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,38 +15,47 @@ from evenly.interop.vectors import entry
 
 CHUNK = 1 << 16  # entries compared at once: they fit into the processor's cache
 
-Look = Callable[..., int | None]
-
 
 def check_offsets(offsets: Any, name: str, last: int | None = None) -> None:
     """Raise InputError, naming the entry, unless offsets start at 0, never decrease, and end at `last`."""
-    if len(offsets) == 0:
-        raise InputError(name, expected="at least one offset", given="none")
-    _refuse_offset(_anywhere(_first_unsound, unsound_on_gpu, offsets, last), offsets, name, last)
+    at, _ = _faults(offsets, None, name, last, 0, 0)
+    _refuse_offset(at, offsets, name, last)
 
 
 def check_range(indices: Any, bound: Any, name: str, what: str, lowest: int = 0) -> None:
     """Raise InputError, naming the first, if an index does not lie in lowest .. bound-1."""
-    if len(indices):
-        given = lowest, int(bound)
-        at = _anywhere(_first_outside, outside_on_gpu, indices, *given)
-        _refuse_index(at, indices, *given, name, what)
+    _, at = _faults(None, indices, "", None, lowest, int(bound))
+    _refuse_index(at, indices, lowest, int(bound), name, what)
 
 
 def check_compressed(A: Any, bound: Any, name: str, what: str) -> None:
     """Check the offsets of a layout, which end with its indices, then these. On a GPU both are looked at at once."""
-    offsets, indices, bound = A.offsets, A.indices, int(bound)
-    if type(offsets) is not np.ndarray and len(offsets) and len(indices):
+    offsets, indices, bound, named = A.offsets, A.indices, int(bound), f"{name}.offsets"
+    unsound, outside = _faults(offsets, indices, named, len(indices), 0, bound)
+    _refuse_offset(unsound, offsets, named, len(indices))
+    _refuse_index(outside, indices, 0, bound, f"{name}.indices", what)
+
+
+def _faults(
+    offsets: Any, indices: Any, name: str, last: int | None, lowest: int, bound: int
+) -> tuple[int | None, int | None]:
+    """Return the positions of the first wrong offset and the first wrong index. None for an array: there is none.
+
+    They are looked at on their device, or as copies in CPU memory if no kernel can run on their GPU. name: of offsets.
+    """
+    if offsets is not None and len(offsets) == 0:
+        raise InputError(name, expected="at least one offset", given="none")
+    indices = None if indices is None or len(indices) == 0 else indices
+    if any(x is not None and type(x) is not np.ndarray for x in (offsets, indices)):
+        from evenly.interop.transfer import to_numpy
+
         try:
-            unsound, outside = faults_on_gpu(offsets, indices, len(indices), 0, bound)
+            return faults_on_gpu(offsets, indices, last, lowest, bound)
         except UnavailableError:
-            pass  # on copies in CPU memory
-        else:
-            _refuse_offset(unsound, offsets, f"{name}.offsets", len(indices))
-            _refuse_index(outside, indices, 0, bound, f"{name}.indices", what)
-            return
-    check_offsets(offsets, f"{name}.offsets", len(indices))
-    check_range(indices, bound, f"{name}.indices", what)
+            offsets, indices = (None if x is None else to_numpy(x) for x in (offsets, indices))
+    unsound = None if offsets is None else _first_unsound(offsets, last)
+    outside = None if indices is None else _first_outside(indices, lowest, bound)
+    return unsound, outside
 
 
 def _refuse_offset(at: int | None, offsets: Any, name: str, last: int | None) -> None:
@@ -93,35 +101,11 @@ def check_distinct(indices: Any, name: str, what: str) -> None:
         raise InputError(name, expected=f"distinct {what}", given=given)
 
 
-def _anywhere(here: Look, on_gpu: Look, array: Any, *bounds: Any) -> int | None:
-    """Run the check on the array's device, or on a copy in CPU memory if no kernel can run on its GPU."""
-    if type(array) is not np.ndarray:
-        from evenly.interop.transfer import to_numpy
-
-        try:
-            return on_gpu(array, *bounds)
-        except UnavailableError:
-            array = to_numpy(array)
-    return here(array, *bounds)
-
-
-@hook
-def outside_on_gpu(indices: Any, lowest: int, bound: int) -> int | None:
-    """`_first_outside` for an array on a GPU."""
-    raise NotImplementedError
-
-
-@hook
-def unsound_on_gpu(offsets: Any, last: int | None) -> int | None:
-    """`_first_unsound` for an array on a GPU."""
-    raise NotImplementedError
-
-
 @hook
 def faults_on_gpu(
     offsets: Any, indices: Any, last: int | None, lowest: int, bound: int
 ) -> tuple[int | None, int | None]:
-    """Both at once."""
+    """Return what `_first_unsound` and `_first_outside` say of arrays on a GPU; None for an array: there is none."""
     raise NotImplementedError
 
 

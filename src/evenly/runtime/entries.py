@@ -72,23 +72,13 @@ def faults(P, offsets, indices, lowest, bound, found):
             found[3 * part + 2] = offsets[P.offsets - 1]
 
 
-def first_outside(indices: Any, lowest: int, bound: int, target: str = "auto") -> int | None:
-    """Return the position of the first index below `lowest`, or not below `bound`."""
-    return first_faults(None, indices, None, lowest, bound, target)[1]
-
-
-def first_unsound(offsets: Any, last: int | None, target: str = "auto") -> int | None:
-    """Return the position of the first offset that is not 0 at the start, decreases, or is not `last` at the end.
-
-    offsets: at least one.
-    """
-    return first_faults(offsets, None, last, 0, 0, target)[0]
-
-
 def first_faults(
     offsets: Any, indices: Any, last: int | None, lowest: int, bound: int, target: str = "auto"
 ) -> tuple[int | None, int | None]:
-    """Return what `first_unsound` and `first_outside` return, by one launch. None for an array: there is none.
+    """Return the positions of the first wrong offset and of the first wrong index, by one launch.
+
+    offsets: wrong where they are not 0 at the start, decrease, or are not `last` at the end. indices: where they are
+    below `lowest`, or not below `bound`. None for an array: there is none.
 
     The host compares the last offset, so that looks at offsets of any `last` are one call.
     """

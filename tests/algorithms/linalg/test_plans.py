@@ -72,7 +72,7 @@ def test_a_kept_pattern_by_the_kernels_of_a_gpu(monkeypatch: pytest.MonkeyPatch)
     expected = kit.as_rows(ev.csr(MATRIX).T, keep=True)
     by_kernels(monkeypatch)
     monkeypatch.setattr("evenly.layouts.grouped.device_of", lambda A: "cuda")
-    monkeypatch.setattr("evenly.layouts.entries.outside_on_gpu", lambda *args: None)
+    monkeypatch.setattr("evenly.layouts.entries.faults_on_gpu", lambda *args: (None, None))
     A = ev.csr(MATRIX)
     found = kit.as_rows(A.T, keep=True)
     assert type(found) is Grouped and found.values is A.values
